@@ -155,7 +155,7 @@ impl MockOptions {
     }
 
     fn settings(&self, seed: u64, forwards: bool) -> Settings {
-        Settings { reuse: self.reuse, speed: self.pace.0, faults: self.faults.clone(), seed, forwards }
+        Settings { reuse: self.reuse, speed: self.pace.0, faults: self.faults.clone(), seed, forwards, session: 0 }
     }
 }
 

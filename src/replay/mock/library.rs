@@ -1,10 +1,10 @@
 //! The index of one or more recordings: the exchanges, and what the server sent by itself. The messages stay where they
 //! are; an exchange takes a few dozen bytes here.
 
-use super::matching::{Matching, RequestKeys};
+use super::matching::{CLIENT_IDS, Disguise, Matching, RequestKeys};
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
-use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
+use crate::wire::{Direction, Envelope, Framing, Id, IdKey, MessageKind, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -45,10 +45,12 @@ pub(super) struct Exchange {
     pub method: u16,
     /// How many requests of the server the client answered before the response came.
     pub replies: u16,
-    /// The request has a progress token.
-    pub has_token: bool,
+    /// The request has a progress token, or an id that the client made.
+    pub has_own_ids: bool,
     /// The client gave the request up, or it stays open by its nature.
     pub may_stay_open: bool,
+    /// The number of the recorded session.
+    pub session: u16,
 }
 
 impl Exchange {
@@ -61,14 +63,15 @@ impl Exchange {
 /// What a message of the server followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Anchor {
-    /// The beginning of the session.
-    Start,
+    /// The beginning of this recorded session.
+    Start(u16),
     /// This request of the client.
     Asked(u32),
     /// The response to this request.
     Answered(u32),
-    /// The client's notification with the method of this number: the first, the second, and so on.
-    Notified(u16, u32),
+    /// The client's notification in this recorded session with the method of this number: the first, the second, and so
+    /// on.
+    Notified(u16, u16, u32),
     /// The client's response to this message of the server.
     Replied(u32),
 }
@@ -107,6 +110,8 @@ pub struct Library {
     numbers: HashMap<Box<str>, u16>,
     pub(super) keys: RequestKeys,
     payloads: Arc<dyn Payloads>,
+    sessions: u16,
+    answers_in_events: bool,
 }
 
 impl std::fmt::Debug for Library {
@@ -121,9 +126,26 @@ impl Library {
         self.exchanges.len()
     }
 
+    /// Returns the number of the recorded session whose part the live session with this number plays: the first one
+    /// plays the first one, and so on, and then again.
+    pub(super) fn session_for(&self, live: u32) -> u16 {
+        u16::try_from(live % u32::from(self.sessions.max(1))).unwrap_or_default()
+    }
+
+    /// Returns whether the recorded server answered over HTTP with server-sent events.
+    pub(crate) fn answers_in_events(&self) -> bool {
+        self.answers_in_events
+    }
+
     /// Returns a recorded message.
     pub(super) fn text(&self, message: u32) -> Vec<u8> {
         self.payloads.read(message).unwrap_or_default()
+    }
+
+    /// Returns the request of an exchange as it is compared.
+    pub(super) fn request(&self, exchange: &Exchange) -> Vec<u8> {
+        let text = self.text(exchange.request);
+        self.keys.comparable(&text).unwrap_or(text)
     }
 
     /// Returns the exchanges with this key, in the order of the recording.
@@ -147,11 +169,12 @@ impl Library {
         self.numbers.get(name).copied()
     }
 
-    /// Returns the first answered exchange of a method.
-    pub(super) fn first_of(&self, method: &str) -> Option<u32> {
+    /// Returns the first answered exchange of a method, in this recorded session if there is one.
+    pub(super) fn first_of(&self, method: &str, session: u16) -> Option<u32> {
         let number = self.method(method)?;
-        let found = self.exchanges.iter().position(|one| one.method == number && one.answer().is_some())?;
-        u32::try_from(found).ok()
+        let is_it = |one: &Exchange| one.method == number && one.answer().is_some();
+        let own = self.exchanges.iter().position(|one| one.session == session && is_it(one));
+        u32::try_from(own.or_else(|| self.exchanges.iter().position(is_it))?).ok()
     }
 
     /// Returns the names of the methods that the client called.
@@ -172,6 +195,8 @@ enum Open {
 /// The state of one recorded session.
 #[derive(Debug)]
 struct Stream {
+    /// The number of the recorded session.
+    session: u16,
     last: (Anchor, i64),
     notified: HashMap<u16, u32>,
     /// The exchange of each progress token that is in use.
@@ -192,6 +217,8 @@ pub struct LibraryBuilder {
     streams: HashMap<(u32, u32), Stream>,
     /// The number of the reel, and of the first event in it.
     reel: (u32, u32),
+    sessions: u16,
+    answers_in_events: bool,
 }
 
 /// The limit on the number of different methods.
@@ -212,7 +239,14 @@ impl LibraryBuilder {
             open: Pairing::default(),
             streams: HashMap::new(),
             reel: (0, 0),
+            sessions: 0,
+            answers_in_events: false,
         }
+    }
+
+    /// Compares requests in this disguise.
+    pub(crate) fn disguised(self, disguise: Disguise) -> Self {
+        Self { keys: self.keys.disguised(disguise), ..self }
     }
 
     /// Begins the next reel: its events get numbers from `first` on.
@@ -233,14 +267,22 @@ impl LibraryBuilder {
         let envelope = Envelope::scan(event.body());
         let (stream, time) = (event.header.stream, event.header.time);
         let (direction, place) = (event.header.direction(), (self.reel.0, stream));
-        self.streams.entry(place).or_insert_with(|| Stream {
-            last: (Anchor::Start, time),
-            notified: HashMap::new(),
-            tokens: HashMap::new(),
-            replied: HashMap::new(),
+        self.streams.entry(place).or_insert_with(|| {
+            let session = self.sessions;
+            // Those beyond the limit are served as one.
+            self.sessions = session.saturating_add(1);
+            let last = (Anchor::Start(session), time);
+            Stream { session, last, notified: HashMap::new(), tokens: HashMap::new(), replied: HashMap::new() }
         });
+        self.answers_in_events |= event.header.framing == Framing::Sse && envelope.kind.is_response();
         match (direction, envelope.kind) {
-            (Direction::ClientToServer, MessageKind::Request) => self.asked(place, number, time, &envelope),
+            (Direction::ClientToServer, MessageKind::Request) => {
+                let key = match self.keys.comparable(event.body()) {
+                    Some(text) => self.keys.of(&Envelope::scan(&text)),
+                    None => self.keys.of(&envelope),
+                };
+                self.asked(place, number, time, &envelope, key);
+            }
             (Direction::ClientToServer, MessageKind::Notification) => self.notified(place, time, &envelope),
             (Direction::ClientToServer, kind) if kind.is_response() => self.replied(place, time, &envelope),
             (Direction::ServerToClient, kind) if kind.is_response() => self.answered(place, number, time, &envelope),
@@ -257,8 +299,8 @@ impl LibraryBuilder {
         self.initiated.shrink_to_fit();
         let by_key = sorted(self.exchanges.len(), |number| self.exchanges[number as usize].key);
         let by_anchor = sorted(self.initiated.len(), |number| self.initiated[number as usize].anchor);
-        let Self { keys, exchanges, initiated, methods, numbers, .. } = self;
-        Library { exchanges, by_key, initiated, by_anchor, methods, numbers, keys, payloads }
+        let Self { keys, exchanges, initiated, methods, numbers, sessions, answers_in_events, .. } = self;
+        Library { exchanges, by_key, initiated, by_anchor, methods, numbers, keys, payloads, sessions, answers_in_events }
     }
 
     fn number_of(&mut self, method: &str) -> u16 {
@@ -275,11 +317,12 @@ impl LibraryBuilder {
         number
     }
 
-    fn asked(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>) {
+    fn asked(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>, (key, kin): (u64, u32)) {
         let (Some(id), Some(method)) = (envelope.id, envelope.method.as_deref()) else { return };
         let exchange = u32::try_from(self.exchanges.len()).unwrap_or(NONE);
         let token = envelope.params.and_then(|params| json::at_path(params, &["_meta", "progressToken"]));
-        let (key, kin) = self.keys.of(method, envelope.params);
+        let names = |params| CLIENT_IDS.iter().any(|name| json::first_member(params, name).is_some());
+        let has_own_ids = token.is_some() || !method.starts_with("tools/") && envelope.params.is_some_and(names);
         let number_of_method = self.number_of(method);
         self.exchanges.push(Exchange {
             key,
@@ -289,8 +332,9 @@ impl LibraryBuilder {
             delay_us: 0,
             method: number_of_method,
             replies: 0,
-            has_token: token.is_some(),
+            has_own_ids,
             may_stay_open: method == "subscriptions/listen",
+            session: self.streams.get(&place).map_or(0, |stream| stream.session),
         });
         self.open.ask(place.1, Direction::ClientToServer, id.key(), Open::Exchange(exchange, time));
         if let Some(stream) = self.streams.get_mut(&place) {
@@ -334,7 +378,7 @@ impl LibraryBuilder {
         if let Some(stream) = self.streams.get_mut(&place) {
             let count = stream.notified.entry(number).or_insert(0);
             *count += 1;
-            stream.last = (Anchor::Notified(number, *count), time);
+            stream.last = (Anchor::Notified(stream.session, number, *count), time);
         }
     }
 
@@ -366,7 +410,7 @@ impl LibraryBuilder {
         let owner = match anchor {
             Anchor::Asked(exchange) => exchange,
             Anchor::Replied(before) => self.initiated.get(before as usize).map_or(NONE, |one| one.owner),
-            Anchor::Start | Anchor::Answered(_) | Anchor::Notified(..) => NONE,
+            Anchor::Start(_) | Anchor::Answered(_) | Anchor::Notified(..) => NONE,
         };
         let is_request = envelope.kind == MessageKind::Request;
         let initiated = u32::try_from(self.initiated.len()).unwrap_or(NONE);

@@ -1,7 +1,6 @@
 //! Why a request has no recorded answer: it was never recorded, it was and is used up, or it got no answer.
 
 use super::library::{Exchange, Library};
-use crate::diff::compare::params_changes;
 use crate::protocol::methods;
 use crate::wire::Envelope;
 use crate::wire::text::{counted, excerpt};
@@ -56,7 +55,7 @@ impl Miss {
         let envelope = Envelope::scan(message);
         let method = envelope.method.as_deref().unwrap_or_default();
         let asked = label(method, envelope.params);
-        let (_, kin) = library.keys.of(method, envelope.params);
+        let (_, kin) = library.keys.of(&envelope);
         let miss = |closest, why: String| Self {
             kind: MissKind::NeverRecorded,
             message: format!("never recorded: {asked}; {why}"),
@@ -85,6 +84,18 @@ impl Miss {
                 miss(of_method().next().map(|one| one.request), format!("the recording contains {}", listed(&labels)))
             }
         }
+    }
+
+    /// A request that was recorded with other values; `asked` stands for another recorded value than `recorded`.
+    pub(super) fn other_value(exchange: &Exchange, message: &[u8], asked: &str, recorded: &str) -> Self {
+        let envelope = Envelope::scan(message);
+        let method = envelope.method.as_deref().unwrap_or_default();
+        let (label, seq) = (label(method, envelope.params), exchange.request);
+        let (asked, recorded) = (excerpt(asked, WIDEST), excerpt(recorded, WIDEST));
+        let message = format!(
+            "never recorded: {label}; the closest is seq {seq}, but {asked} and its {recorded} stood for other values before"
+        );
+        Self { kind: MissKind::NeverRecorded, message, method: method.to_owned(), closest: Some(seq) }
     }
 
     /// A request that was recorded, and served as often as it was.
@@ -136,7 +147,7 @@ impl Miss {
 impl Exchange {
     /// Returns the method and subject of its request.
     fn label(&self, library: &Library) -> String {
-        let text = library.text(self.request);
+        let text = library.request(self);
         let envelope = Envelope::scan(&text);
         label(envelope.method.as_deref().unwrap_or_default(), envelope.params)
     }
@@ -160,11 +171,8 @@ fn listed(names: &[&str]) -> String {
 
 /// Returns the places at which a request differs from a recorded one, with both values.
 fn differences(library: &Library, exchange: &Exchange, message: &[u8]) -> Vec<String> {
-    let recorded = library.text(exchange.request);
-    let (recorded, asked) = (Envelope::scan(&recorded), Envelope::scan(message));
-    let (left, right) = (recorded.params.unwrap_or(b"{}"), asked.params.unwrap_or(b"{}"));
-    let method = asked.method.as_deref().unwrap_or_default();
-    let found = params_changes(method, left, right, library.keys.options());
+    let recorded = library.request(exchange);
+    let found = library.keys.changes(&Envelope::scan(&recorded), &Envelope::scan(message));
     let changes = found.iter().map(|change| {
         let mut text = format!("/{}{}", change.side.name(), change.place);
         let short = |value: &Option<String>| value.as_deref().map(|value| excerpt(value, WIDEST));

@@ -48,11 +48,16 @@ impl KeyOptions {
     ///
     /// The key cannot be read or is too short, or a setting is not valid.
     pub(crate) fn redaction(&self) -> Result<Redaction, CommandError> {
-        let mut settings: Settings = project::settings("redact")?;
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
-        settings.own_user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
-        settings.own_host = host;
-        Redaction::new(&settings, &self.key()?)
+        self.with(&here(project::settings("redact")?))
+    }
+
+    /// Prepares a redaction with the key and these settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::redaction`].
+    pub(crate) fn with(&self, settings: &Settings) -> Result<Redaction, CommandError> {
+        Redaction::new(settings, &self.key()?)
             .map_err(|error| CommandError::usage(format!("[redact] in .mcpreel.toml: {error}")))
     }
 
@@ -72,6 +77,13 @@ impl KeyOptions {
         }
         Ok(key)
     }
+}
+
+/// Adds the names of this machine and its user to settings.
+pub(crate) fn here(settings: Settings) -> Settings {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
+    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
+    Settings { own_user: user, own_host: host, ..settings }
 }
 
 /// A random key, the same one for all reels that a command reads.

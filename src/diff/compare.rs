@@ -9,7 +9,7 @@ use super::order;
 use super::pairs::{Recording, Unit};
 use super::places::Pattern;
 use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
-use super::volatile::{Lookup, Origins, Span, ValueKey};
+use super::volatile::{Lookup, Span, ValueKey};
 use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
 use std::collections::{HashMap, HashSet};
 

@@ -20,12 +20,14 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Remembers a secret, unless it is a common word.
-    pub(super) fn learn(&mut self, secret: &[u8], rule: usize) {
+    /// Remembers a secret, unless it is a common word. Returns whether it is new.
+    pub(super) fn learn(&mut self, secret: &[u8], rule: usize) -> bool {
         let secret = secret.trim_ascii();
-        if self.rules.len() < MAX && is_distinct(secret) && !self.rules.contains_key(secret) {
+        let is_new = self.rules.len() < MAX && is_distinct(secret) && !self.rules.contains_key(secret);
+        if is_new {
             self.rules.insert(secret.to_vec(), rule);
         }
+        is_new
     }
 
     /// Prepares the search, after everything was learnt.

@@ -8,7 +8,7 @@ use super::json_text::{SpotKind, Step, walk};
 use super::known::Known;
 use super::lanes::{LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
-use super::mapped::{Mapped, applied};
+use super::mapped::{Edit, Mapped, applied};
 use super::report::Report;
 use crate::redact::detectors::Severity;
 use crate::redact::{Finder, Pseudonyms, Settings};
@@ -19,6 +19,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The note in a reel's header that says with which rules and settings it was redacted.
 pub(crate) const NOTE: &str = "redaction";
+
+/// The note in a reel's header with the settings, as JSON, if they are not the usual ones.
+const SETTINGS: &str = "redaction-settings";
 
 /// Texts of at most this length are joined with their neighbours in other messages. Unit: bytes.
 const LONGEST_DELTA: usize = 64 << 10;
@@ -43,6 +46,42 @@ impl Redaction {
             Replacer { finder: Finder::new(settings)?, pseudonyms: Pseudonyms::new(key), known: Known::default() };
         let shapes = Finder::of_shapes(settings)?;
         Ok(Self { replacer, shapes, lanes: Lanes::default(), parts: Parts::default(), report: Report::default() })
+    }
+
+    /// Prepares the comparison of messages with those of a redacted reel: see [`Self::comparable`].
+    ///
+    /// # Errors
+    ///
+    /// If the settings are not valid: a sentence that names the wrong one.
+    pub(crate) fn comparing(settings: &Settings) -> Result<Self, String> {
+        let mut made = Self::new(settings, b"")?;
+        made.replacer.finder = made.replacer.finder.taking_pseudonyms();
+        made.replacer.pseudonyms = Pseudonyms::alike();
+        Ok(made)
+    }
+
+    /// Returns the settings with which the reel of this header was redacted; `None` if it was not.
+    pub(crate) fn settings_of(header: &FileHeader) -> Option<Settings> {
+        header.notes.get(NOTE)?;
+        let stored = header.notes.get(SETTINGS).and_then(|text| serde_json::from_str(text).ok());
+        Some(stored.unwrap_or_default())
+    }
+
+    /// Returns a message in which secrets and pseudonyms are replaced alike. A secret is also found where nothing tells
+    /// what it is, if this message or one before contains it where something does.
+    pub(crate) fn comparable(&mut self, message: &[u8]) -> Vec<u8> {
+        let (edits, found) = self.edits(message);
+        if !self.learn_all(found) {
+            return applied(message, &edits);
+        }
+        self.replacer.known.end();
+        applied(message, &self.edits(message).0)
+    }
+
+    fn edits(&self, message: &[u8]) -> (Vec<Edit>, Vec<Found>) {
+        let mut found = Vec::new();
+        let edits = self.replacer.message(message, Context::at(&String::new), &|_| Vec::new(), &mut found);
+        (edits, found)
     }
 
     /// Returns the digest of the rules and settings.
@@ -70,13 +109,14 @@ impl Redaction {
         self.learn_all(found);
     }
 
-    fn learn_all(&mut self, found: Vec<Found>) {
+    /// Remembers secrets. Returns whether one of them is new.
+    fn learn_all(&mut self, found: Vec<Found>) -> bool {
+        let mut is_new = false;
         for one in found {
             let severity = self.replacer.finder.rule(one.rule).map_or(Severity::Low, |rule| rule.severity);
-            if severity >= Severity::Medium {
-                self.replacer.known.learn(&one.secret, one.rule);
-            }
+            is_new |= severity >= Severity::Medium && self.replacer.known.learn(&one.secret, one.rule);
         }
+        is_new
     }
 
     /// Ends the first pass.
@@ -188,6 +228,11 @@ impl Redaction {
         let mut redacted = self.file_header(header, &mut found);
         found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
         redacted.notes.insert(NOTE.to_owned(), self.digest());
+        let settings = self.replacer.finder.settings();
+        let usual = Settings { own_user: settings.own_user.clone(), own_host: settings.own_host.clone(), ..Settings::default() };
+        if let (true, Ok(text)) = (*settings != usual, serde_json::to_string(settings)) {
+            redacted.notes.insert(SETTINGS.to_owned(), text);
+        }
         redacted
     }
 
@@ -199,7 +244,7 @@ impl Redaction {
         };
         let label = header.label.as_ref().map(|label| text(label, "label", None));
         let tool = text(&header.tool, "tool", None);
-        let notes = header.notes.iter().filter(|(name, _)| *name != NOTE);
+        let notes = header.notes.iter().filter(|(name, _)| *name != NOTE && *name != SETTINGS);
         let notes =
             notes.map(|(name, value)| (text(name, "notes", None), text(value, &format!("notes/{name}"), Some(name))));
         let notes = notes.collect();

@@ -70,11 +70,6 @@ impl RequestKeys {
         self.matching
     }
 
-    /// Returns the options with which two requests are compared.
-    pub(super) fn options(&self) -> &Options {
-        &self.options
-    }
-
     /// Returns a request as it is compared; `None` if that is how it is.
     pub(super) fn comparable(&self, request: &[u8]) -> Option<Vec<u8>> {
         self.disguise.as_ref().map(|disguise| disguise(request))

@@ -79,6 +79,7 @@ if [ "$extent" = all ]; then
     install_venv py1
     install_venv py2
     install_venv git
+    install_venv langchain
     install_venv node24
     # Its tools run without its dependencies: see its pins.
     install_venv annal --no-deps

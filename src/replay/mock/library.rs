@@ -43,8 +43,10 @@ pub(super) struct Exchange {
     pub delay_us: u32,
     /// The number of the method.
     pub method: u16,
-    /// How many requests of the server the client answered before the response came.
-    pub replies: u16,
+    /// How many requests of the server the client answered before the response came, at most 255.
+    pub replies: u8,
+    /// The response is an error.
+    pub is_refused: bool,
     /// The request has a progress token, or an id that the client made.
     pub has_own_ids: bool,
     /// The client gave the request up, or it stays open by its nature.
@@ -169,12 +171,19 @@ impl Library {
         self.numbers.get(name).copied()
     }
 
-    /// Returns the first answered exchange of a method, in this recorded session if there is one.
+    /// Returns the first answered exchange of a method: preferably one with a result, and one of this recorded session.
     pub(super) fn first_of(&self, method: &str, session: u16) -> Option<u32> {
         let number = self.method(method)?;
-        let is_it = |one: &Exchange| one.method == number && one.answer().is_some();
-        let own = self.exchanges.iter().position(|one| one.session == session && is_it(one));
-        u32::try_from(own.or_else(|| self.exchanges.iter().position(is_it))?).ok()
+        let answered = self.exchanges.iter().enumerate().filter(|(_, one)| one.method == number && one.answer().is_some());
+        let best = answered.min_by_key(|(_, one)| (one.is_refused, one.session != session))?;
+        u32::try_from(best.0).ok()
+    }
+
+    /// Returns the requests without an answer, except for those that may stay open: the number of the event, and the
+    /// method.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (u32, &str)> {
+        let open = self.exchanges.iter().filter(|one| one.answer().is_none() && !one.may_stay_open);
+        open.map(|one| (one.request, &*self.methods[usize::from(one.method)]))
     }
 
     /// Returns the names of the methods that the client called.
@@ -332,6 +341,7 @@ impl LibraryBuilder {
             delay_us: 0,
             method: number_of_method,
             replies: 0,
+            is_refused: false,
             has_own_ids,
             may_stay_open: method == "subscriptions/listen",
             session: self.streams.get(&place).map_or(0, |stream| stream.session),
@@ -352,6 +362,7 @@ impl LibraryBuilder {
         if let (Some(found), Some(stream)) = (self.exchanges.get_mut(exchange as usize), self.streams.get_mut(&place)) {
             let since = stream.replied.remove(&exchange).unwrap_or(since);
             (found.answer, found.delay_us) = (number, micros(since, time));
+            found.is_refused = envelope.kind == MessageKind::Error;
             stream.last = (Anchor::Answered(exchange), time);
             stream.tokens.retain(|_, (owner, _)| *owner != exchange);
         }
@@ -371,7 +382,8 @@ impl LibraryBuilder {
             }
             return;
         }
-        if method == "notifications/progress" {
+        // How many of these come depends on the client's speed.
+        if method == "notifications/progress" || method.ends_with("/chunk") {
             return;
         }
         let number = self.number_of(method);

@@ -107,18 +107,30 @@ impl RequestKeys {
     }
 
     /// Returns the values of a comparable request that may differ from those of a recorded one, but must correspond to
-    /// the same ones in the whole session, with their texts.
-    pub(super) fn values(&self, envelope: &Envelope<'_>) -> Vec<(ValueKey, Box<str>)> {
+    /// the same ones in the whole session.
+    pub(super) fn values(&self, request: &[u8]) -> Box<[ValueKey]> {
         let mut values = Vec::new();
+        self.each_value(request, &mut |key, _| values.push(key));
+        values.into()
+    }
+
+    /// Returns the text of one of these values.
+    pub(super) fn value_text(&self, request: &[u8], place: usize) -> String {
+        let mut texts = Vec::new();
+        self.each_value(request, &mut |_, text| texts.push(text.to_owned()));
+        texts.into_iter().nth(place).unwrap_or_default()
+    }
+
+    fn each_value(&self, request: &[u8], take: &mut dyn FnMut(ValueKey, &str)) {
+        let envelope = Envelope::scan(request);
         if let (Matching::Normalised, Some(params)) = (self.matching, envelope.params) {
             let method = envelope.method.as_deref().unwrap_or_default();
             self.print(method, params, &mut |key, text| {
                 if !key.kind().is_measured() {
-                    values.push((key, text.into()));
+                    take(key, text);
                 }
             });
         }
-        values
     }
 
     /// Returns the places at which a comparable request differs from a recorded one.
@@ -144,7 +156,7 @@ impl RequestKeys {
     }
 }
 
-/// The limit on values that are remembered for a session.
+/// The limit on values that are remembered for a session, and on recorded requests whose values are.
 const MAX_VALUES: usize = 1 << 16;
 
 /// Which recorded value each volatile value of a live client stands for.
@@ -152,24 +164,30 @@ const MAX_VALUES: usize = 1 << 16;
 pub(super) struct LiveValues {
     recorded: HashMap<ValueKey, ValueKey>,
     live: HashMap<ValueKey, ValueKey>,
+    /// The values of recorded requests, by the numbers of their exchanges.
+    requests: HashMap<u32, Box<[ValueKey]>>,
 }
 
 impl LiveValues {
+    /// Returns the values of a recorded request, which `read` reads.
+    pub(super) fn of_request(&mut self, number: u32, read: impl FnOnce() -> Box<[ValueKey]>) -> Box<[ValueKey]> {
+        if self.requests.len() >= MAX_VALUES {
+            self.requests.clear();
+        }
+        self.requests.entry(number).or_insert_with(read).clone()
+    }
+
     /// Returns the place of the first value that stands for another one than this recorded one.
-    pub(super) fn conflict(
-        &self,
-        live: &[(ValueKey, Box<str>)],
-        recorded: &[(ValueKey, Box<str>)],
-    ) -> Option<usize> {
-        live.iter().zip(recorded).position(|((live, _), (recorded, _))| {
+    pub(super) fn conflict(&self, live: &[ValueKey], recorded: &[ValueKey]) -> Option<usize> {
+        live.iter().zip(recorded).position(|(live, recorded)| {
             self.recorded.get(live).is_some_and(|known| known != recorded)
                 || self.live.get(recorded).is_some_and(|known| known != live)
         })
     }
 
     /// Remembers which values stand for which.
-    pub(super) fn learn(&mut self, live: &[(ValueKey, Box<str>)], recorded: &[(ValueKey, Box<str>)]) {
-        for ((live, _), (recorded, _)) in live.iter().zip(recorded) {
+    pub(super) fn learn(&mut self, live: &[ValueKey], recorded: &[ValueKey]) {
+        for (live, recorded) in live.iter().zip(recorded) {
             if self.recorded.len() < MAX_VALUES {
                 self.recorded.entry(*live).or_insert(*recorded);
                 self.live.entry(*recorded).or_insert(*live);

@@ -86,14 +86,16 @@ impl Miss {
         }
     }
 
-    /// A request that was recorded with other values; `asked` stands for another recorded value than `recorded`.
-    pub(super) fn other_value(exchange: &Exchange, message: &[u8], asked: &str, recorded: &str) -> Self {
+    /// A request that was recorded with other values: the one at this place stands for another recorded one.
+    pub(super) fn other_value(library: &Library, exchange: &Exchange, message: &[u8], place: usize) -> Self {
         let envelope = Envelope::scan(message);
         let method = envelope.method.as_deref().unwrap_or_default();
         let (label, seq) = (label(method, envelope.params), exchange.request);
-        let (asked, recorded) = (excerpt(asked, WIDEST), excerpt(recorded, WIDEST));
+        let text = |request: &[u8]| excerpt(&library.keys.value_text(request, place), WIDEST);
+        let (asked, recorded) = (text(message), text(&library.request(exchange)));
         let message = format!(
-            "never recorded: {label}; the closest is seq {seq}, but {asked} and its {recorded} stood for other values before"
+            "never recorded: {label}; the closest is seq {seq}, with {recorded} in the place of {asked}, but one of them has \
+             another partner in this session"
         );
         Self { kind: MissKind::NeverRecorded, message, method: method.to_owned(), closest: Some(seq) }
     }

@@ -66,7 +66,7 @@ struct Pending {
     /// The JSON text of its id.
     id: Vec<u8>,
     /// How many requests of the server the client still has to answer before.
-    replies: u16,
+    replies: u8,
     /// The revision that the client requested, in `initialize`.
     revision: Option<String>,
 }
@@ -268,12 +268,25 @@ impl MockSession {
         // A client that gave no progress token wants no progress.
         let Some(text) = with_token(library.text(one.message), &self.tokens) else { return };
         let text = self.with_live_ids(text);
-        if one.is_request
-            && let Some(id) = Envelope::scan(&text).id
-        {
-            self.asked.insert(id.key(), number);
-        }
+        let text = if one.is_request { self.ask(number, text) } else { text };
         self.send(text, outputs);
+    }
+
+    /// Notes that the client has to answer a request of the server, and returns the request: with another id if one with
+    /// the same id waits for its answer, because they are from different recorded sessions.
+    fn ask(&mut self, number: u32, text: Vec<u8>) -> Vec<u8> {
+        let Some(id) = Envelope::scan(&text).id else { return text };
+        if self.asked.len() >= MAX_RENAMED {
+            return text;
+        }
+        if !self.asked.contains_key(&id.key()) {
+            self.asked.insert(id.key(), number);
+            return text;
+        }
+        self.next += 1;
+        let fresh = format!("\"mock-{}\"", self.next);
+        self.asked.insert(Id(fresh.as_bytes()).key(), number);
+        crate::replay::replies::with_id(&text, Id(fresh.as_bytes()))
     }
 
     fn with_live_ids(&self, text: Vec<u8>) -> Vec<u8> {

@@ -10,6 +10,7 @@ use crate::replay::mock::{Library, LibraryBuilder, Matching, Payloads};
 use crate::runtime::mock::payloads::{InMemory, InReel};
 use crate::share::Redaction;
 use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::wire::text::counted;
 use crate::wire::{Direction, Framing};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,13 +41,19 @@ pub(super) fn read(paths: &[PathBuf], matching: Matching, ignored: &[String]) ->
         let of = move |request: &[u8]| redaction.lock().unwrap_or_else(PoisonError::into_inner).comparable(request);
         builder = builder.disguised(Arc::new(of));
     }
+    let mut is_damaged = false;
     for path in paths {
         builder.begin(first);
-        let (payloads, count) = read_one(path, &mut builder)?;
+        let (payloads, count, damage) = read_one(path, &mut builder)?;
         joined.push((first, payloads));
         first += count;
+        is_damaged |= damage;
     }
     let library = builder.finish(Arc::new(Joined(joined)));
+    if is_damaged && let Some((seq, method)) = library.unanswered().next() {
+        let count = counted(library.unanswered().count() as u64, "recorded request");
+        note(&format!("{count} without an answer in what can be read; the first is seq {seq}, {method}"));
+    }
     match (library.len(), paths) {
         (0, [path, ..]) => Err(reels::without_messages(path)),
         _ => Ok(library),
@@ -81,8 +88,8 @@ fn redaction_of(paths: &[PathBuf]) -> Result<Option<Redaction>, CommandError> {
     Ok(Some(redaction))
 }
 
-/// Reads one recording. Returns its messages and the number of its events.
-fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloads>, u32), CommandError> {
+/// Reads one recording. Returns its messages, the number of its events, and whether it is damaged.
+fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloads>, u32, bool), CommandError> {
     let may_seek = recordings::is_reel_file(path);
     let (mut kept, mut bytes, mut count) = (Some(InMemory::default()), 0, 0);
     let damage = recordings::open(path, Some(note), &RedactOptions::default())?.each_event(
@@ -106,7 +113,7 @@ fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloa
         Some(messages) => Box::new(messages),
         None => Box::new(InReel::new(ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?)),
     };
-    Ok((payloads, count))
+    Ok((payloads, count, !damage.is_empty()))
 }
 
 /// Refuses to append to something that is not a reel.

@@ -4,7 +4,6 @@ use super::{
     Anchor, CLIENT_IDS, Envelope, INTERNAL_ERROR, Id, MAX_RENAMED, METHOD_NOT_FOUND, Matching, Miss, MockSession, Output,
     Pending, Queued, Renamed, Value, error, json, token_of,
 };
-use crate::replay::mock::library::{Exchange, Library};
 use crate::diff::volatile::ValueKey;
 use crate::protocol::revision::{Era, Revision};
 use crate::replay::mock::rekey::with_revision;
@@ -13,11 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// At most this many recorded requests are compared with one that has volatile values.
-const MAX_COMPARED: usize = 64;
-
-fn recorded_values(library: &Library, exchange: &Exchange) -> Vec<(ValueKey, Box<str>)> {
-    library.keys.values(&Envelope::scan(&library.request(exchange)))
-}
+const MAX_COMPARED: usize = 4096;
 
 /// What to do with a request.
 enum Choice {
@@ -117,7 +112,7 @@ impl MockSession {
         if group.is_empty() {
             return Choice::Miss(Miss::never_recorded(&library, message));
         }
-        let values = library.keys.values(&envelope);
+        let values = library.keys.values(message);
         let chosen = match values.is_empty() {
             true => Ok(self.next_unused(key, group)),
             false => self.with_values(&values, group, message),
@@ -128,13 +123,14 @@ impl MockSession {
             Err(miss) => return Choice::Miss(miss),
             Ok(None) => {}
         }
-        let is_own = |number: &&u32| values.is_empty() || self.is_for(&values, &library.exchanges[**number as usize]);
-        let answered = group.iter().rev().filter(|number| library.exchanges[**number as usize].answer().is_some());
+        let mut answered = group.iter().rev().filter(|number| library.exchanges[**number as usize].answer().is_some());
         let repeats = self.settings.reuse || matches!(method, "tasks/get" | "tasks/result");
-        match (answered.clone().find(is_own), answered.clone().next(), repeats) {
-            (Some(last), _, true) => Choice::Answer(*last),
-            (_, Some(_), _) => Choice::Miss(Miss::used_up(&library, group, message)),
-            (_, None, _) => Choice::Miss(Miss::unanswered(&library.exchanges[group[0] as usize], message)),
+        if answered.clone().next().is_none() {
+            return Choice::Miss(Miss::unanswered(&library.exchanges[group[0] as usize], message));
+        }
+        match answered.find(|number| repeats && self.stands_for(&values, **number)) {
+            Some(last) => Choice::Answer(*last),
+            None => Choice::Miss(Miss::used_up(&library, group, message)),
         }
     }
 
@@ -160,32 +156,41 @@ impl MockSession {
     }
 
     /// Returns an unused exchange of a group whose values these can stand for, preferably the same ones.
-    fn with_values(&mut self, values: &[(ValueKey, Box<str>)], group: &[u32], message: &[u8]) -> Result<Option<u32>, Miss> {
-        let library = Arc::clone(&self.library);
+    fn with_values(&mut self, values: &[ValueKey], group: &[u32], message: &[u8]) -> Result<Option<u32>, Miss> {
         let (mut fitting, mut unfit) = (None, None);
-        for number in group.iter().copied().filter(|number| self.is_free(*number)).take(MAX_COMPARED) {
-            let exchange = &library.exchanges[number as usize];
-            let recorded = recorded_values(&library, exchange);
+        for number in group.iter().copied().filter(|number| self.is_free(*number)).take(MAX_COMPARED).collect::<Vec<_>>() {
+            let recorded = self.recorded_values(number);
             match self.values.conflict(values, &recorded) {
-                None if recorded == values => {
+                None if *recorded == *values => {
                     fitting = Some((number, recorded));
                     break;
                 }
                 None => fitting = fitting.or(Some((number, recorded))),
-                Some(place) => {
-                    let (asked, other) = (&values[place].1, &recorded[place].1);
-                    unfit = unfit.or_else(|| Some(Miss::other_value(exchange, message, asked, other)));
-                }
+                Some(place) => unfit = unfit.or(Some((number, place))),
             }
         }
-        let Some((number, recorded)) = fitting else { return unfit.map_or(Ok(None), Err) };
-        self.values.learn(values, &recorded);
-        Ok(Some(number))
+        match (fitting, unfit) {
+            (Some((number, recorded)), _) => {
+                self.values.learn(values, &recorded);
+                Ok(Some(number))
+            }
+            (None, Some((number, place))) => {
+                Err(Miss::other_value(&self.library, &self.library.exchanges[number as usize], message, place))
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// Returns whether the values of a request stand for those of a recorded one.
-    fn is_for(&self, values: &[(ValueKey, Box<str>)], exchange: &Exchange) -> bool {
-        self.values.conflict(values, &recorded_values(&self.library, exchange)).is_none()
+    fn stands_for(&mut self, values: &[ValueKey], number: u32) -> bool {
+        let recorded = self.recorded_values(number);
+        self.values.conflict(values, &recorded).is_none()
+    }
+
+    fn recorded_values(&mut self, number: u32) -> Box<[ValueKey]> {
+        let library = &self.library;
+        let read = || library.keys.values(&library.request(&library.exchanges[number as usize]));
+        self.values.of_request(number, read)
     }
 
     /// Chooses the next exchange, if the request is the same. The handshake and pings have no place in the order.

@@ -267,7 +267,7 @@ fn a_redacted_reel_answers_the_original_requests_and_shows_no_secret() {
     stage.write(".mcpreel.toml", "[redact]\npointers = [\"/params/arguments/user\"]\n");
     stage.ok(&["redact", "t.reel", "-o", "r.reel"]);
     std::fs::remove_file(stage.path(".mcpreel.toml")).expect("removed");
-    let bytes = String::from_utf8_lossy(&stage.ok(&["export", "r.reel"]).out().into_bytes()).into_owned();
+    let bytes = stage.ok(&["export", "r.reel"]).out();
     assert!(!bytes.contains(&token) && !bytes.contains(&password) && !bytes.contains("\"ada\""), "{bytes}");
     // The names have equally many letters, so they are equal once they are redacted.
     let asked = [login(7, &token, "ada"), enter(8, &password), login(9, &token, "eve"), enter(10, "hunter2-was-short")];

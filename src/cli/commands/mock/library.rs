@@ -50,9 +50,9 @@ pub(super) fn read(paths: &[PathBuf], matching: Matching, ignored: &[String]) ->
         is_damaged |= damage;
     }
     let library = builder.finish(Arc::new(Joined(joined)));
-    if is_damaged && let Some((seq, method)) = library.unanswered().next() {
+    if is_damaged && let Some((place, method)) = library.unanswered().next() {
         let count = counted(library.unanswered().count() as u64, "recorded request");
-        note(&format!("{count} without an answer in what can be read; the first is seq {seq}, {method}"));
+        note(&format!("{count} without an answer in what can be read; the first is {place}, {method}"));
     }
     match (library.len(), paths) {
         (0, [path, ..]) => Err(reels::without_messages(path)),

@@ -126,9 +126,9 @@ impl MockSession {
         let mut answered = group.iter().rev().filter(|number| library.exchanges[**number as usize].answer().is_some());
         let repeats = self.settings.reuse || matches!(method, "tasks/get" | "tasks/result");
         if answered.clone().next().is_none() {
-            return Choice::Miss(Miss::unanswered(&library.exchanges[group[0] as usize], message));
+            return Choice::Miss(Miss::unanswered(&library, &library.exchanges[group[0] as usize], message));
         }
-        match answered.find(|number| repeats && self.stands_for(&values, **number)) {
+        match answered.find(|number| repeats && (values.is_empty() || self.stands_for(&values, **number))) {
             Some(last) => Choice::Answer(*last),
             None => Choice::Miss(Miss::used_up(&library, group, message)),
         }
@@ -212,7 +212,7 @@ impl MockSession {
         match (exchange.answer(), exchange.may_stay_open) {
             (Some(_), _) => Choice::Answer(number),
             (None, true) => Choice::Hold(number),
-            (None, false) => Choice::Miss(Miss::unanswered(exchange, message)),
+            (None, false) => Choice::Miss(Miss::unanswered(&library, exchange, message)),
         }
     }
 

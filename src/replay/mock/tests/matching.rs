@@ -113,6 +113,25 @@ fn requests_of_two_recorded_sessions_with_the_same_id_are_told_apart() {
 }
 
 #[test]
+fn several_reels_are_served_together_and_named_in_messages() {
+    let recorded = [call(1, "a", json!({"x": 1})), answer(1, json!({"r": "one"}))];
+    let (mut builder, mut texts) = (LibraryBuilder::new(Matching::Exact, &[]), HashMap::new());
+    for first in [0, 2] {
+        builder.begin(first);
+        each_event(&[(0, &recorded[0]), (0, &recorded[1])], |event| {
+            builder.take(event);
+            texts.insert(first + event.header.seq as u32, event.body().to_vec());
+        });
+    }
+    let mut client = Client::new(&in_memory(builder, texts), Settings::default());
+    assert_eq!(text_of(&client.send(&call(7, "a", json!({"x": 1})))), "one");
+    let missed = client.send(&call(7, "a", json!({"x": 2})));
+    assert!(missed[0]["error"]["message"].as_str().is_some_and(|text| text.contains("the closest is seq 0 of reel 1")));
+    assert_eq!(missed[0]["error"]["data"]["closest_reel"], 1);
+    assert_eq!(client.report()["unused"], json!([{"reel": 2, "seq": 0, "method": "tools/call"}]));
+}
+
+#[test]
 fn a_retry_with_the_clients_input_gets_the_answer_to_that_input() {
     let retry = |id: u64, state: &str, name: &str| {
         let input = json!({"who": {"action": "accept", "content": {"name": name}}});

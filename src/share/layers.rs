@@ -171,9 +171,8 @@ impl Replacer {
         }
         let is_certain = |found: &Match| self.finder.rule(found.rule).is_some_and(|rule| rule.severity > Severity::Low);
         for whole in self.matches(text, context, &[]).into_iter().filter(is_certain) {
-            // No token goes on with the beginning of another one, nor with the prefix before it.
-            let begins = |part: &Part| overlap(&part.range, &whole.range) || part.range.end == whole.range.start;
-            parts.retain(|part| part.is_first || !begins(part));
+            // No token goes on with the beginning of another one.
+            parts.retain(|part| part.is_first || !overlap(&part.range, &whole.range));
             parts = parts.into_iter().flat_map(|part| part.without(&whole.range)).collect();
         }
         parts

@@ -26,7 +26,8 @@ pub(crate) struct ExportFormat {
     pub exporter: fn() -> Box<dyn Exporter>,
 }
 
-/// Writes one reel in one format: `begin`, then every event in order, then `end`.
+/// Writes one reel in one format: `begin`, then every event in order, then `end`. An event comes in one call of `event`, or,
+/// if its payload is longer than 65 MiB, in calls of `part`.
 pub(crate) trait Exporter {
     /// Writes what comes before the first event.
     ///
@@ -34,13 +35,14 @@ pub(crate) trait Exporter {
     /// Writing failed.
     fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes one event.
+    /// Writes one event. Its bytes are those of a stranger: escape them as the format requires.
     ///
     /// # Errors
     /// Writing failed.
     fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes a part of an event whose payload is too long to be held in memory. The parts of one event come in order.
+    /// Writes a part of an event whose payload is too long to be held in memory. The parts of one event come in order, with
+    /// nothing between them, and there is always a last one, which is empty if damage cuts the payload short.
     ///
     /// # Errors
     /// Writing failed.
@@ -61,7 +63,7 @@ pub(crate) struct ImportFormat {
     pub name: &'static str,
     /// What it is, as a help line.
     pub about: &'static str,
-    /// How to recognise such a file, for the error about a file that is none.
+    /// How to recognise such a file, for the error about a file of no known format.
     pub hint: &'static str,
     /// Whether a file with this beginning (at most 1 MiB) is of this format.
     pub detect: fn(&[u8]) -> bool,

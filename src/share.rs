@@ -3,6 +3,7 @@
 //! `redact` knows what a secret is; this module knows where one can be: in JSON, in JSON in strings, in base64, in events
 //! of all kinds, divided between messages. This module must never open files, read clocks or print.
 
+mod clean;
 mod cut;
 mod event;
 mod json_text;

@@ -5,7 +5,8 @@
 #   tests/full.sh
 #
 # Needs what tests/run.sh needs, the Python registry (PyPI) the first time, a C and a C++ compiler, and jq.
-# MCPREEL_TRANSCRIPTS names the folder of transcripts; without it, their tests are left out.
+# MCPREEL_TRANSCRIPTS names the folder of transcripts, MCPREEL_SARIF_SCHEMA the JSON Schema of SARIF 2.1.0, and
+# MCPREEL_JUNIT_XSD the common schema of JUnit reports; without them, their tests are left out.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 suite=tests/full.sh
@@ -33,6 +34,14 @@ skip=(--skip decisions_a_second)
 if [ -z "${MCPREEL_TRANSCRIPTS:-}" ]; then
     skip+=(--skip transcripts::)
     left_out "transcripts" "MCPREEL_TRANSCRIPTS does not name their folder"
+fi
+if [ -z "${MCPREEL_SARIF_SCHEMA:-}" ]; then
+    skip+=(--skip sarif_conforms)
+    left_out "schema of SARIF" "MCPREEL_SARIF_SCHEMA does not name it"
+fi
+if [ -z "${MCPREEL_JUNIT_XSD:-}" ]; then
+    skip+=(--skip junit_conforms)
+    left_out "schema of JUnit" "MCPREEL_JUNIT_XSD does not name it"
 fi
 if ! can_hold_handlers_back; then
     skip+=(--skip needs_landlock::)

@@ -120,6 +120,13 @@ pub(crate) fn newest() -> Result<PathBuf, CommandError> {
         })
 }
 
+/// Returns the path of a reel that a user named: a bare name that is no file here is looked for in all folders with reels.
+pub(crate) fn found(path: &Path) -> PathBuf {
+    let is_elsewhere = path.parent() == Some(Path::new("")) && path != Path::new("-") && !path.exists();
+    let there = || Places::here().all_reels().into_iter().map(|folder| folder.join(path)).find(|path| path.is_file());
+    is_elsewhere.then(there).flatten().unwrap_or_else(|| path.to_owned())
+}
+
 /// Identifies the file at a path by device and inode. `None` if it does not exist.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
@@ -132,7 +139,7 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
 /// The reel cannot be read.
 pub(crate) fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
     let path = match path {
-        Some(path) => path.to_owned(),
+        Some(path) => found(path),
         None => newest()?,
     };
     let opened =

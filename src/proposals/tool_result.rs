@@ -4,18 +4,28 @@
 
 use serde_json::Value;
 
-/// The text of a result: one part per block of `content` that a model can read, then `structuredContent`, unless a
-/// block has the same JSON. Parts are separated by line feeds. It is empty if there is nothing to read.
+/// The text of a result: one part per block of `content` that a model can read, then `structuredContent`, unless the
+/// blocks repeat it. Parts are separated by line feeds. It is empty if there is nothing to read.
 pub(crate) fn text(result: &Value) -> String {
     let blocks = result["content"].as_array().map_or(&[][..], Vec::as_slice);
     let structured = &result["structuredContent"];
-    let is_same = |block: &Value| {
-        let text = block["text"].as_str().unwrap_or_default();
-        serde_json::from_str::<Value>(text).is_ok_and(|value| value == *structured)
-    };
-    let is_repeated = structured.is_null() || blocks.iter().any(is_same);
-    let structured = (!is_repeated).then(|| structured.to_string());
+    let structured = (!structured.is_null() && !repeats(blocks, structured)).then(|| structured.to_string());
     blocks.iter().filter_map(block).chain(structured).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether a block is this structured content as JSON, or the blocks are its only member: a server that wraps
+/// results sends `{"result": "text"}` beside the text.
+fn repeats(blocks: &[Value], structured: &Value) -> bool {
+    let shows = |block: &Value, value: &Value| {
+        let text = block["text"].as_str().unwrap_or_default();
+        value.as_str() == Some(text) || serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *value)
+    };
+    let only = structured.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
+    let is_list = |list: &Vec<Value>| {
+        !list.is_empty() && list.len() == blocks.len() && blocks.iter().zip(list).all(|(b, v)| shows(b, v))
+    };
+    blocks.iter().any(|block| shows(block, structured) || only.is_some_and(|value| shows(block, value)))
+        || only.and_then(Value::as_array).is_some_and(is_list)
 }
 
 fn block(block: &Value) -> Option<String> {
@@ -69,6 +79,13 @@ mod tests {
     fn structured_content_that_is_a_block_too_is_not_repeated() {
         let both = json!({"content": [{"type": "text", "text": "{ \"n\": 1 }"}], "structuredContent": {"n": 1}});
         assert_eq!(text(&both), "{ \"n\": 1 }");
+        let wrapped = json!({"content": [{"type": "text", "text": "two"}], "structuredContent": {"result": "two"}});
+        assert_eq!(text(&wrapped), "two");
+        let blocks = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "{\"n\":1}"}]);
+        let list = json!({"content": blocks, "structuredContent": {"result": ["a", {"n": 1}]}});
+        assert_eq!(text(&list), "a\n{\"n\":1}");
+        let longer = json!({"content": blocks, "structuredContent": {"result": ["a", {"n": 1}, "b"]}});
+        assert_eq!(text(&longer), "a\n{\"n\":1}\n{\"result\":[\"a\",{\"n\":1},\"b\"]}");
         assert_eq!(text(&json!({"structuredContent": [1]})), "[1]");
         assert_eq!(text(&json!({"content": [{"type": "image"}, 7]})), "");
     }

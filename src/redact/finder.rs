@@ -188,14 +188,12 @@ impl Finder {
 
     /// Returns the numbers of the rules that may match: those without keywords, and those whose keyword occurs.
     fn candidates(&self, text: &[u8]) -> Vec<usize> {
-        let mut is_seen = vec![false; self.rules.len()];
-        self.always.iter().for_each(|number| is_seen[*number] = true);
-        for hit in self.keywords.find_overlapping_iter(text) {
-            if let Some(number) = self.owners.get(hit.pattern().as_usize()) {
-                is_seen[*number] = true;
-            }
-        }
-        (0..is_seen.len()).filter(|number| is_seen[*number]).collect()
+        let hits = self.keywords.find_overlapping_iter(text);
+        let owners = hits.filter_map(|hit| self.owners.get(hit.pattern().as_usize()));
+        let mut numbers: Vec<usize> = self.always.iter().chain(owners).copied().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
     }
 
     fn find_one(&self, number: usize, text: &[u8], found: &mut Vec<Match>) {

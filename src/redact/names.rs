@@ -121,7 +121,8 @@ pub(crate) fn is_secret(name: &str) -> bool {
                 last.as_str(),
                 "endpoint" | "expires" | "count" | "limit" | "supported" | "required" | "methods"
             );
-    if is_about {
+    // A shell's variables for its folders.
+    if is_about || matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
     match last.as_str() {
@@ -251,6 +252,8 @@ mod tests {
             "session",
             "compass",
             "monkey",
+            "PWD",
+            "OLDPWD",
         ] {
             assert!(!is_secret(name), "{name}");
         }

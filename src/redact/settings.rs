@@ -17,7 +17,7 @@ pub struct Settings {
     pub members: Vec<String>,
     /// Exact texts that are no secrets.
     pub allow: Vec<String>,
-    /// Regular expressions; a secret that one matches as a whole is none.
+    /// Regular expressions; what one matches as a whole stays.
     pub allow_patterns: Vec<String>,
     /// Names of detectors that are not used.
     pub disable: Vec<String>,

@@ -139,14 +139,20 @@ impl Page<'_> {
 }
 
 /// What a reader of the list of rules has to know.
-const LEGEND: [&str; 4] = [
+const LEGEND: [&str; 5] = [
     "Each entry gives the rule's name, its severity, its source and, on the next line, what it requires. \
         `mcpreel explain RULE` says more about one rule.",
     "An error breaks the specification, a warning is likely to cause trouble, and an info is worth knowing. All three are \
-        reported; only --fail-on decides which of them change the exit code.",
+        reported, and --fail-on decides which of them change the exit code. Only the severity says how serious a violation \
+        is, whether the text says `must` or not. One message may break several rules.",
     "A host is the application with the model; it is the client's side of MCP, so its messages are the client's. A session \
         is one connection between a client and a server; a reel is a recorded file, which may contain several. Before \
-        2026-07-28, a session begins with the handshake: `initialize`, its result, and `notifications/initialized`.",
+        2026-07-28, a session begins with the handshake: `initialize`, its result, and `notifications/initialized`. A rule \
+        that names no revision applies wherever the revision of the session has what it is about.",
+    "To declare a capability is to send it in `capabilities`: the client in `initialize`, the server in the result. From \
+        2026-07-28 on, the client sends it in `_meta` of each request, the server in the result of `server/discover`; if a \
+        session has none, rules about the server's capabilities are not checked. A capability that is `false` or null is \
+        not declared.",
     "A label such as AMB-C8 marks a question that the proposal leaves open; the line that begins with it says how mcpreel \
         reads it.",
 ];

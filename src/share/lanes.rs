@@ -14,6 +14,18 @@ const KEPT: usize = 8 << 10;
 /// Of a longer text, only this much at its beginning and its end is joined with its neighbours.
 const EDGE: usize = 4 << 10;
 
+/// How sure it is that a text goes on in the next one of its lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Joining {
+    /// They are reads of one stream of bytes: all detectors are used.
+    Bytes,
+    /// They are parts of one text, as an id says: the detectors of tokens are used.
+    Stream,
+    /// They are alike, no more: a token that could end where its text ends is not looked for in the next one.
+    #[default]
+    Alike,
+}
+
 /// What texts must have in common to be joined, as a hash.
 pub(super) type LaneKey = u64;
 
@@ -57,7 +69,7 @@ struct Lane {
     text: Vec<u8>,
     /// Where each text begins here, its id, and how much of it is left out before that.
     pieces: Vec<(usize, TextId, usize)>,
-    has_all: bool,
+    joining: Joining,
 }
 
 /// All lanes of a reel.
@@ -76,19 +88,19 @@ pub(super) struct Search<'a> {
 }
 
 impl Lanes {
-    /// Adds a text. With `has_all`, all detectors are used on it, otherwise only those of tokens.
-    pub(super) fn push(&mut self, key: LaneKey, id: TextId, text: &[u8], has_all: bool, search: &Search<'_>) {
+    /// Adds a text.
+    pub(super) fn push(&mut self, key: LaneKey, id: TextId, text: &[u8], joining: Joining, search: &Search<'_>) {
         if text.is_empty() || self.lanes.len() >= MAX_LANES && !self.lanes.contains_key(&key) {
             return;
         }
         let lane = self.lanes.entry(key).or_default();
-        lane.has_all = has_all;
+        lane.joining = joining;
         if text.len() <= 2 * EDGE {
             lane.add(id, text, 0);
         } else {
             lane.add(id, &text[..EDGE], 0);
             lane.search(true, search, &mut self.parts);
-            *lane = Lane { has_all, ..Lane::default() };
+            *lane = Lane { joining, ..Lane::default() };
             lane.add(id, &text[text.len() - EDGE..], text.len() - EDGE);
         }
         if lane.text.len() >= FULL {
@@ -130,17 +142,28 @@ impl Lane {
         if self.pieces.len() < 2 {
             return 0;
         }
-        let finder = if self.has_all { search.all } else { search.shapes };
+        let finder = if self.joining == Joining::Bytes { search.all } else { search.shapes };
         let mut end = 0;
         for found in finder.find(&self.text).into_iter().filter(|found| found.range.start < limit) {
             let first = self.pieces.partition_point(|piece| piece.0 <= found.range.start).saturating_sub(1);
             let after = self.pieces.partition_point(|piece| piece.0 < found.range.end);
-            if after - first > 1 {
+            if after - first > 1 && !self.may_end_with(first, &found, finder) {
                 self.divide(&found, first..after, search, parts);
                 end = found.range.end;
             }
         }
         end
+    }
+
+    /// Returns whether a secret is as long as one must be without what follows its first piece, and nothing says that it
+    /// goes on there.
+    fn may_end_with(&self, first: usize, found: &Match, finder: &Finder) -> bool {
+        let Some((next, ..)) = self.pieces.get(first + 1).filter(|_| self.joining == Joining::Alike) else {
+            return false;
+        };
+        let begin = self.pieces[first].0;
+        let same = |one: Match| (one.rule, one.range.start + begin) == (found.rule, found.range.start);
+        finder.find(&self.text[begin..*next]).into_iter().any(same)
     }
 
     fn divide(&self, found: &Match, pieces: Range<usize>, search: &Search<'_>, parts: &mut Parts) {
@@ -168,12 +191,16 @@ mod tests {
     use crate::redact::Settings;
 
     fn parts(texts: &[&str]) -> Vec<(u64, Range<usize>, String)> {
+        joined(texts, Joining::Stream)
+    }
+
+    fn joined(texts: &[&str], joining: Joining) -> Vec<(u64, Range<usize>, String)> {
         let (shapes, all) =
             (Finder::of_shapes(&Settings::default()).unwrap(), Finder::new(&Settings::default()).unwrap());
         let search = Search { shapes: &shapes, all: &all, pseudonym: &|secret, _| vec![b'#'; secret.len()] };
         let mut lanes = Lanes::default();
         for (number, text) in texts.iter().enumerate() {
-            lanes.push(1, (number as u64, 0), text.as_bytes(), false, &search);
+            lanes.push(1, (number as u64, 0), text.as_bytes(), joining, &search);
         }
         lanes.end(&search);
         let mut found: Vec<_> = lanes
@@ -193,6 +220,15 @@ mod tests {
             [(1, 2..10, "#".repeat(8)), (2, 0..12, "#".repeat(12)), (3, 0..4, "####".into())]
         );
         assert_eq!(parts(&["ghp_abcdefghijklmnop1234", " and no more"]), [], "it is not divided");
+    }
+
+    #[test]
+    fn a_whole_token_does_not_go_on_in_a_text_that_is_only_alike() {
+        let texts = ["my key is sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789", "the password"];
+        assert_eq!(joined(&texts, Joining::Alike), []);
+        assert_eq!(joined(&texts, Joining::Stream).len(), 2, "it could, as part of one text");
+        let halves = ["token ghp_abcdefgh", "ijklmnop12345678 end"];
+        assert_eq!(joined(&halves, Joining::Alike).len(), 2, "it is too short to be whole");
     }
 
     #[test]

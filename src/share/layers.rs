@@ -1,5 +1,6 @@
 //! Finds secrets in a text and in what the text contains in another form: JSON in a string, base64, percent-encoding.
 
+use super::clean::Clean;
 use super::json_text::{Spot, SpotKind, walk};
 use super::known::Known;
 use super::lanes::Part;
@@ -18,6 +19,7 @@ pub(super) struct Replacer {
     pub finder: Finder,
     pub pseudonyms: Pseudonyms,
     pub known: Known,
+    pub clean: Clean,
 }
 
 /// Where a text is.
@@ -132,6 +134,19 @@ impl Replacer {
 
     /// Returns the edits of a text.
     pub(super) fn text(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
+        // Elsewhere, more than the text and its name decides.
+        if context.depth > 0 || !context.parts.is_empty() || self.finder.has_pointers() {
+            return self.search(text, context, found);
+        }
+        let (mut edits, before) = (Vec::new(), found.len());
+        self.clean.is_clean(context.name, text, || {
+            edits = self.search(text, context, found);
+            edits.is_empty() && found.len() == before
+        });
+        edits
+    }
+
+    fn search(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
         if context.depth < DEEPEST
             && is_json(text)
             && let Some(edits) = self.json(text, context.deeper(), &|_| Vec::new(), found)

@@ -3,10 +3,11 @@
 //! Without the first pass, which a recorder cannot make, secrets are found only where something tells what they are, and
 //! only if they are in one piece.
 
+use super::clean::Clean;
 use super::event::PartsOf;
 use super::json_text::{SpotKind, Step, walk};
 use super::known::Known;
-use super::lanes::{LaneKey, Lanes, Parts, Search, TextId};
+use super::lanes::{Joining, LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
 use super::report::Report;
@@ -42,8 +43,12 @@ impl Redaction {
     ///
     /// If the settings are not valid: a sentence that names the wrong one.
     pub fn new(settings: &Settings, key: &[u8]) -> Result<Self, String> {
-        let replacer =
-            Replacer { finder: Finder::new(settings)?, pseudonyms: Pseudonyms::new(key), known: Known::default() };
+        let replacer = Replacer {
+            finder: Finder::new(settings)?,
+            pseudonyms: Pseudonyms::new(key),
+            known: Known::default(),
+            clean: Clean::default(),
+        };
         let shapes = Finder::of_shapes(settings)?;
         Ok(Self { replacer, shapes, lanes: Lanes::default(), parts: Parts::default(), report: Report::default() })
     }
@@ -125,6 +130,7 @@ impl Redaction {
         self.lanes.end(&Search { shapes: &self.shapes, all: &self.replacer.finder, pseudonym: &pseudonym });
         self.parts = std::mem::take(&mut self.lanes.parts);
         self.replacer.known.end();
+        self.replacer.clean.clear();
     }
 
     /// Adds the texts of an event to the lanes in which a secret may be divided.
@@ -135,12 +141,25 @@ impl Redaction {
         let is_fragment = header.framing == Framing::Fragment;
         match header.kind {
             EventKind::Stderr => {
-                self.lanes.push(lane(header, &["stderr"], &[]), (header.seq, 0), event.payload, true, &search);
+                self.lanes.push(
+                    lane(header, &["stderr"], &[]),
+                    (header.seq, 0),
+                    event.payload,
+                    Joining::Bytes,
+                    &search,
+                );
             }
             EventKind::Message if is_fragment || continues_fragment(header) => {
-                self.lanes.push(lane(header, &["pieces"], &[]), (header.seq, 0), event.payload, false, &search);
+                self.lanes.push(
+                    lane(header, &["pieces"], &[]),
+                    (header.seq, 0),
+                    event.payload,
+                    Joining::Stream,
+                    &search,
+                );
             }
-            EventKind::Message => {
+            // No request or response goes on in the next one.
+            EventKind::Message if json::first_member(event.body(), "id").is_none() => {
                 let body = event.body();
                 let method = json::first_member(body, "method").unwrap_or_default();
                 let stream_id = json::first_member(body, "params").and_then(stream_id).unwrap_or_default();
@@ -153,11 +172,12 @@ impl Redaction {
                     let text = Mapped::json_string(spot.contents()).text;
                     let mut path: Vec<&[u8]> = spot.path.iter().map(|step| step_text(step, body)).collect();
                     path.push(method);
-                    self.lanes.push(lane(header, &["text"], &path), (header.seq, number), &text, false, &search);
+                    let id = (header.seq, number);
+                    self.lanes.push(lane(header, &["text"], &path), id, &text, Joining::Alike, &search);
                     if !stream_id.is_empty() || header.exchange != 0 {
                         let exchange = header.exchange.to_le_bytes();
                         path.extend([stream_id, &exchange[..]]);
-                        self.lanes.push(lane(header, &["stream"], &path), (header.seq, number), &text, false, &search);
+                        self.lanes.push(lane(header, &["stream"], &path), id, &text, Joining::Stream, &search);
                     }
                 });
             }

@@ -586,7 +586,7 @@ impl ReelReader {
 
     /// Reads the payloads of a block that came without them, piece by piece. Passes on each piece with the header of
     /// its event, and whether it is the last piece of the event. The inner `Err` is damage; the pieces before it may be
-    /// damaged, too.
+    /// damaged, too. An event that the damage cuts short gets a last piece that is empty.
     ///
     /// # Errors
     ///
@@ -628,6 +628,9 @@ impl ReelReader {
         })?;
         self.parts_taken = block.part + 1;
         self.parts_broken = passed.as_ref().err().cloned();
+        if let Some(cut_short) = open.filter(|header| left < header.len as usize) {
+            take(cut_short, b"", true)?;
+        }
         Ok(passed.map_err(damage))
     }
 

@@ -467,6 +467,24 @@ fn a_part_that_could_not_be_read_is_not_tried_again() {
 }
 
 #[test]
+fn an_event_that_damage_cuts_short_gets_a_last_piece() {
+    let two_bytes = [&RECORD[..6], &[2]].concat();
+    for (payload, expected) in [(&b"xy"[..], &[(&b"xy"[..], true)][..]), (b"x", &[(b"x", false), (b"", true)])] {
+        let (_dir, path) = TempReel::of(&hostile(&two_bytes, payload, |header| header.payload_raw = 2));
+        let mut reader = ReelReader::open(&path).expect("a reel");
+        let Some(Item::Block(block)) = reader.next().expect("reading works") else { panic!("a block") };
+        let mut pieces = Vec::new();
+        let passed = reader.pass_payload(&block, |_, piece, is_last| {
+            pieces.push((piece.to_vec(), is_last));
+            Ok(())
+        });
+        assert_eq!(passed.expect("reading works").is_ok(), payload.len() == 2);
+        let pieces: Vec<(&[u8], bool)> = pieces.iter().map(|(piece, is_last)| (&piece[..], *is_last)).collect();
+        assert_eq!(pieces, expected);
+    }
+}
+
+#[test]
 fn groups_damaged_in_a_row_are_counted_once() {
     let bytes = write(&sample(), small_groups());
     let (_dir, path) = TempReel::of(&bytes);

@@ -462,6 +462,9 @@ fn a_filter_that_cannot_be_understood_is_a_usage_error() {
     let two = stage.run(&["show", "s.reel", "t.reel"], "");
     assert_eq!(two.code(), 2, "{two:?}");
     assert!(two.err().contains("only one reel is allowed"), "{two:?}");
+    let last = stage.run(&["show", "error", "s.reel"], "");
+    assert_eq!(last.code(), 2, "{last:?}");
+    assert!(last.err().contains("the reel comes first"), "{last:?}");
 }
 
 #[test]

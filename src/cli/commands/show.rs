@@ -287,8 +287,11 @@ fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandEr
         _ => (None, words),
     };
     if let Some(extra) = words.iter().find(|word| word.ends_with(".reel") && !word.contains([':', '"', ' '])) {
-        return Err(CommandError::usage(format!("only one reel is allowed, as the first word; {extra:?} is another"))
-            .hint("to compare two reels, use `mcpreel diff`"));
+        return Err(match path {
+            Some(_) => CommandError::usage(format!("only one reel is allowed, and {extra:?} is a second one"))
+                .hint("to compare two reels, use `mcpreel diff`"),
+            None => CommandError::usage(format!("the reel comes first, then the filter; {extra:?} comes last")),
+        });
     }
     Ok((path, words))
 }

@@ -39,9 +39,12 @@ fn all<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["event"] == kind).collect()
 }
 
-/// What a server injected into the last prompt in this slot.
+/// What servers injected into the last prompt in this slot.
 fn injected(events: &[Value], slot: &str) -> Vec<String> {
-    let prompt = *all(events, "prompt").last().expect("a prompt");
+    injected_into(all(events, "prompt").last().expect("a prompt"), slot)
+}
+
+fn injected_into(prompt: &Value, slot: &str) -> Vec<String> {
     let messages = prompt["prompt"]["messages"].as_array().expect("messages");
     let fits = |message: &&Value| message["external"]["slot"] == slot;
     messages.iter().filter(fits).filter_map(|message| message["content"].as_str()).map(str::to_owned).collect()
@@ -109,10 +112,12 @@ fn the_memory_servers_own_search_is_the_tool_of_a_hook() {
     assert_eq!(fired.code(), 0, "{}\n{}", text(&fired), fired.errors());
 
     let store = "/tool store_memory project=demo content='the schema uses uuid keys' tags=decision";
-    let words = ["--do", store, "--do", "/hook session_start", "--do", "/turn what about the keys?"];
+    let turns = ["/turn hello", store, "/hook session_start", "/turn what about the keys?"];
+    let words: Vec<&str> = turns.iter().flat_map(|turn| ["--do", turn]).collect();
     let events = host(&stage, &[("annal", word(&annal))], &words);
-    let texts = injected(&events, "hooks.session_start");
-    let (first, last) = (texts.first().expect("at the beginning"), texts.last().expect("fired by hand"));
-    assert!(!first.contains("uuid keys") && last.contains("the schema uses uuid keys"), "{texts:?}");
+    let [first, last] = all(&events, "prompt")[..] else { panic!("a prompt for each turn") };
+    let found = |prompt| injected_into(prompt, "hooks.session_start").concat();
+    assert!(found(first).contains("No matching memories"), "{first}");
+    assert!(found(last).contains("the schema uses uuid keys") && !found(last).contains("No matching"), "{last}");
     assert!(injected(&events, "instructions")[0].contains("external server \"annal\""));
 }

@@ -218,7 +218,9 @@ impl Finder {
 
     /// Returns whether a secret stays as it is.
     fn stays(&self, secret: &[u8]) -> bool {
-        !self.takes_pseudonyms && is_pseudonym(secret) || self.allow.iter().any(|text| text == secret) || self.allow_patterns.is_match(secret)
+        !self.takes_pseudonyms && is_pseudonym(secret)
+            || self.allow.iter().any(|text| text == secret)
+            || self.allow_patterns.is_match(secret)
     }
 
     /// Returns the secrets in the value of a member, a header or a variable with a name. If the name suggests a secret and

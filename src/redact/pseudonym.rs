@@ -79,7 +79,6 @@ fn anonymous(secret: &[u8]) -> Vec<u8> {
 struct Keyed<'a>(&'a hmac::Key);
 
 impl Keyed<'_> {
-
     /// Returns the pseudonym of a part of a secret.
     fn body(&self, secret: &[u8], part: &[u8], keeps_separators: bool) -> Vec<u8> {
         if !part.is_empty() && part.iter().all(u8::is_ascii_digit) {

@@ -343,7 +343,8 @@ impl ReplayEngine {
             return true;
         }
         // Replies that precede it are sent first.
-        let seq = self.plan.steps.get(self.next).map_or(u64::MAX, |step| self.plan.conversation.entries[step.entry].seq());
+        let seq =
+            self.plan.steps.get(self.next).map_or(u64::MAX, |step| self.plan.conversation.entries[step.entry].seq());
         if self.later.keys().any(|(_, reply)| *reply < seq) {
             return false;
         }

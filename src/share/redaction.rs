@@ -80,6 +80,7 @@ impl Redaction {
             return applied(message, &edits);
         }
         self.replacer.known.end();
+        self.replacer.clean.clear();
         applied(message, &self.edits(message).0)
     }
 
@@ -249,7 +250,11 @@ impl Redaction {
         found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
         redacted.notes.insert(NOTE.to_owned(), self.digest());
         let settings = self.replacer.finder.settings();
-        let usual = Settings { own_user: settings.own_user.clone(), own_host: settings.own_host.clone(), ..Settings::default() };
+        let usual = Settings {
+            own_user: settings.own_user.clone(),
+            own_host: settings.own_host.clone(),
+            ..Settings::default()
+        };
         if let (true, Ok(text)) = (*settings != usual, serde_json::to_string(settings)) {
             redacted.notes.insert(SETTINGS.to_owned(), text);
         }
@@ -341,14 +346,16 @@ mod tests {
             for seed in 0..5 {
                 let mut random = fastrand::Rng::with_seed(seed);
                 let secret = sample(detector.example, |below| random.usize(..below));
-                let message = serde_json::json!({"id": 1, "params": {"text": format!("see {secret} here")}}).to_string();
+                let message =
+                    serde_json::json!({"id": 1, "params": {"text": format!("see {secret} here")}}).to_string();
                 let live = vec![message.into_bytes()];
                 compare(&redacted(EventKind::Message, &live), &live);
             }
         }
         for password in ["hunter2-is-long", "abc", "1234567", "correct horse battery"] {
             let text = format!("with {password}.");
-            let message = serde_json::json!({"params": {"password": password, "note": text, "pin": 123_456}}).to_string();
+            let message =
+                serde_json::json!({"params": {"password": password, "note": text, "pin": 123_456}}).to_string();
             let live = vec![message.into_bytes()];
             compare(&redacted(EventKind::Message, &live), &live);
         }

@@ -262,7 +262,8 @@ fn a_redacted_reel_answers_the_original_requests_and_shows_no_secret() {
     let stage = Stage::new();
     let [token, password] = secrets();
     let login = |id: u64, token: &str, user: &str| call(id, "x", json!({"auth": {"token": token}, "user": user}));
-    let enter = |id: u64, password: &str| call(id, "x", json!({"password": password, "note": format!("with {password}.")}));
+    let enter =
+        |id: u64, password: &str| call(id, "x", json!({"password": password, "note": format!("with {password}.")}));
     record(&stage, "t.reel", &[login(1, &token, "ada"), enter(2, &password), login(3, &token, "bob")]);
     stage.write(".mcpreel.toml", "[redact]\npointers = [\"/params/arguments/user\"]\n");
     stage.ok(&["redact", "t.reel", "-o", "r.reel"]);
@@ -296,7 +297,11 @@ fn a_truncated_reel_serves_what_it_holds() {
     assert_eq!(answers[0]["result"]["tools"][0]["name"], "open", "{output:?}");
     assert!(output.err().contains("the last events may be missing"), "{output:?}");
     let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}});
-    let events = [message(0, "c2s", call(1, "x", json!({}))), message(5, "s2c", answer), message(9, "c2s", call(2, "y", json!({})))];
+    let events = [
+        message(0, "c2s", call(1, "x", json!({}))),
+        message(5, "s2c", answer),
+        message(9, "c2s", call(2, "y", json!({}))),
+    ];
     let reel = stage.reel("lost.reel", &events);
     let whole = std::fs::read(&reel).expect("the reel");
     stage.write("lost.reel", &whole[..whole.len() - 4]);

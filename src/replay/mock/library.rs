@@ -200,7 +200,8 @@ impl Library {
     /// Returns the first answered exchange of a method: preferably one with a result, and one of this recorded session.
     pub(super) fn first_of(&self, method: &str, session: u16) -> Option<u32> {
         let number = self.method(method)?;
-        let answered = self.exchanges.iter().enumerate().filter(|(_, one)| one.method == number && one.answer().is_some());
+        let answered =
+            self.exchanges.iter().enumerate().filter(|(_, one)| one.method == number && one.answer().is_some());
         let best = answered.min_by_key(|(_, one)| (one.is_refused, one.session != session))?;
         u32::try_from(best.0).ok()
     }

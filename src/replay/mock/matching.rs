@@ -1,8 +1,8 @@
 //! Decides which recorded requests a live request repeats.
 
 use crate::diff::Options;
-use crate::diff::normalise::{Normaliser, Source};
 use crate::diff::compare::params_changes;
+use crate::diff::normalise::{Normaliser, Source};
 use crate::diff::report::{Change, UnitSide};
 use crate::diff::volatile::{Lookup, Origins, ValueKey};
 use crate::proposals;
@@ -229,11 +229,7 @@ mod tests {
         for (one, other, is_normalised) in [
             (r#""/tmp/tmp.AbCdEf12/x""#, r#""/tmp/tmp.GhIjKl34/x""#, true),
             (r#""http://localhost:40123/x""#, r#""http://localhost:51234/x""#, true),
-            (
-                r#""note 123e4567-e89b-12d3-a456-426614174000""#,
-                r#""note 00000000-e89b-12d3-a456-426614174111""#,
-                true,
-            ),
+            (r#""note 123e4567-e89b-12d3-a456-426614174000""#, r#""note 00000000-e89b-12d3-a456-426614174111""#, true),
             (r#""key-5f3a9c1d77e0aa""#, r#""key-a03b9c1d77e0bb""#, true),
             (r#"{"createdAt":1718700000}"#, r#"{"createdAt":1718799999}"#, true),
             (r#"{"pid":17}"#, r#"{"pid":4711}"#, true),
@@ -244,8 +240,8 @@ mod tests {
             (r#""2026-01-01T00:00:00Z""#, r#""tomorrow""#, false),
         ] {
             let call = |value: &str| format!(r#"{{"name":"t","arguments":{{"to":{value}}}}}"#);
-            let found = [Matching::Exact, Matching::Normalised]
-                .map(|mode| alike(mode, "tools/call", &call(one), &call(other)));
+            let found =
+                [Matching::Exact, Matching::Normalised].map(|mode| alike(mode, "tools/call", &call(one), &call(other)));
             assert_eq!(found, [false, is_normalised], "{one} {other}");
         }
         let cursors = |mode| alike(mode, "tools/list", r#"{"cursor":"page-1"}"#, r#"{"cursor":"page-2"}"#);
@@ -256,7 +252,9 @@ mod tests {
     fn a_retry_is_another_request_even_if_only_the_method_counts() {
         let base = r#"{"name":"t","arguments":{}}"#;
         let retry = |answer: &str| {
-            format!(r#"{{"name":"t","arguments":{{}},"requestState":"s","inputResponses":{{"k":{{"action":"{answer}"}}}}}}"#)
+            format!(
+                r#"{{"name":"t","arguments":{{}},"requestState":"s","inputResponses":{{"k":{{"action":"{answer}"}}}}}}"#
+            )
         };
         let alike = |one: &str, other: &str| alike(Matching::Method, "tools/call", one, other);
         assert!(!alike(base, &retry("accept")) && !alike(&retry("accept"), &retry("decline")));

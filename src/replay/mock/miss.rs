@@ -81,7 +81,10 @@ impl Miss {
                 labels.sort_unstable();
                 labels.dedup();
                 let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-                miss(of_method().next().map(|one| library.place(one.request)), format!("the recording contains {}", listed(&labels)))
+                miss(
+                    of_method().next().map(|one| library.place(one.request)),
+                    format!("the recording contains {}", listed(&labels)),
+                )
             }
         }
     }

@@ -124,7 +124,8 @@ fn the_sdks_with_a_mock_of_mcp_server_time() {
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn the_inspector_prints_the_same_with_a_mock() {
     let stage = Stage::new();
-    let (with_server, reel) = record_over_http(&stage, Server::Everything("streamableHttp"), |url| inspect(&stage, &[url]));
+    let (with_server, reel) =
+        record_over_http(&stage, Server::Everything("streamableHttp"), |url| inspect(&stage, &[url]));
     let words: Vec<String> = ["mock".to_owned(), reel.display().to_string()].into();
     let config = json!({"mcpServers": {"it": {"command": BINARY, "args": words}}});
     std::fs::write(stage.path("mock.json"), config.to_string()).expect("a file is written");

@@ -1,8 +1,8 @@
 //! Finds the recorded answer to a request.
 
 use super::{
-    Anchor, CLIENT_IDS, Envelope, INTERNAL_ERROR, Id, MAX_RENAMED, METHOD_NOT_FOUND, Matching, Miss, MockSession, Output,
-    Pending, Queued, Renamed, Value, error, json, token_of,
+    Anchor, CLIENT_IDS, Envelope, INTERNAL_ERROR, Id, MAX_RENAMED, METHOD_NOT_FOUND, Matching, Miss, MockSession,
+    Output, Pending, Queued, Renamed, Value, error, json, token_of,
 };
 use crate::diff::volatile::ValueKey;
 use crate::protocol::revision::{Era, Revision};
@@ -158,7 +158,9 @@ impl MockSession {
     /// Returns an unused exchange of a group whose values these can stand for, preferably the same ones.
     fn with_values(&mut self, values: &[ValueKey], group: &[u32], message: &[u8]) -> Result<Option<u32>, Miss> {
         let (mut fitting, mut unfit) = (None, None);
-        for number in group.iter().copied().filter(|number| self.is_free(*number)).take(MAX_COMPARED).collect::<Vec<_>>() {
+        for number in
+            group.iter().copied().filter(|number| self.is_free(*number)).take(MAX_COMPARED).collect::<Vec<_>>()
+        {
             let recorded = self.recorded_values(number);
             match self.values.conflict(values, &recorded) {
                 None if *recorded == *values => {

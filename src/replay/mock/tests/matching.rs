@@ -12,7 +12,8 @@ const TWO: &str = "00000000-aaaa-4bbb-8ccc-000000000002";
 
 /// Reads two notes, each twice.
 fn notes() -> Vec<(Direction, Value)> {
-    let read = |id: u64, note: &str, result: &str| [call(id, "read", json!({"note": note})), answer(id, json!({"r": result}))];
+    let read =
+        |id: u64, note: &str, result: &str| [call(id, "read", json!({"note": note})), answer(id, json!({"r": result}))];
     [read(1, ONE, "one"), read(2, TWO, "two"), read(3, ONE, "one again"), read(4, TWO, "two again")].concat()
 }
 
@@ -73,7 +74,8 @@ fn each_live_session_plays_one_of_the_recorded_sessions() {
         ]
     };
     let both = [session("first"), session("second")];
-    let messages: Vec<_> = both.iter().zip(0..).flat_map(|(all, stream)| all.iter().map(move |one| (stream, one))).collect();
+    let messages: Vec<_> =
+        both.iter().zip(0..).flat_map(|(all, stream)| all.iter().map(move |one| (stream, one))).collect();
     let library = library_of(LibraryBuilder::new(Matching::Exact, &[]), &messages);
     let mut reports = Report::default();
     for (number, name) in [(0, "first"), (1, "second"), (2, "first")] {
@@ -102,7 +104,8 @@ fn requests_of_two_recorded_sessions_with_the_same_id_are_told_apart() {
         ]
     };
     let both = [session("a"), session("b")];
-    let messages: Vec<_> = both.iter().zip(0..).flat_map(|(all, stream)| all.iter().map(move |one| (stream, one))).collect();
+    let messages: Vec<_> =
+        both.iter().zip(0..).flat_map(|(all, stream)| all.iter().map(move |one| (stream, one))).collect();
     let library = library_of(LibraryBuilder::new(Matching::Exact, &[]), &messages);
     let mut client = Client::new(&library, Settings::default());
     let ids = [call(5, "a", json!({})), call(6, "b", json!({}))].map(|one| client.send(&one)[0]["id"].clone());
@@ -165,5 +168,8 @@ fn a_disguise_makes_a_secret_and_what_stands_for_it_equal() {
     let mut client = Client::new(&library_of(builder, &messages), Settings::default());
     assert_eq!(text_of(&client.send(&call(1, "login", json!({"key": "secret"})))), "welcome");
     let missed = text_of(&client.send(&call(1, "login", json!({"key": "secret", "n": 1}))));
-    assert!(missed.as_str().is_some_and(|text| text.contains("1 was not recorded") && !text.contains("secret")), "{missed}");
+    assert!(
+        missed.as_str().is_some_and(|text| text.contains("1 was not recorded") && !text.contains("secret")),
+        "{missed}"
+    );
 }

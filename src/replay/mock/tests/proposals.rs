@@ -26,13 +26,15 @@ fn play(messages: &[(Direction, Value)]) -> Vec<Moment> {
         };
         let asked: Vec<Vec<u8>> = from_host.iter().filter_map(sent).collect();
         let is_over = from_host.contains(&replay::Output::Finished);
-        let said: Vec<Vec<u8>> = from_server.into_iter().map(|output| match output {
-            Output::Send(text) => text,
-            other => panic!("{other:?}"),
-        }).collect();
-        let moment = |direction| move |text: &Vec<u8>| {
-            (now.as_millis(), direction, serde_json::from_slice(text).expect("JSON"))
-        };
+        let said: Vec<Vec<u8>> = from_server
+            .into_iter()
+            .map(|output| match output {
+                Output::Send(text) => text,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let moment =
+            |direction| move |text: &Vec<u8>| (now.as_millis(), direction, serde_json::from_slice(text).expect("JSON"));
         moments.extend(asked.iter().map(moment(CLIENT)));
         moments.extend(said.iter().map(moment(SERVER)));
         if is_over {
@@ -80,7 +82,8 @@ fn assert_played(rest: &[(Direction, Value)]) {
 
 #[test]
 fn reminders_come_at_their_moments() {
-    let reminder = |id: &str| note(SERVER, "notifications/reminder", json!({"reminder": {"id": id, "body": "checked"}}));
+    let reminder =
+        |id: &str| note(SERVER, "notifications/reminder", json!({"reminder": {"id": id, "body": "checked"}}));
     assert_played(&[
         reminder("r-1"),
         call(1, "build", json!({})),
@@ -119,7 +122,11 @@ fn context_is_matched_by_the_users_message_and_carries_the_live_id() {
         answer(1, json!({"messageId": "m-1", "context": "One."})),
         says(2, "m-2", "and views?"),
         answer(2, json!({})),
-        note(SERVER, "conversation/context", json!({"messageId": "m-2", "context": "Two.", "structuredContext": {"seen": "m-2"}})),
+        note(
+            SERVER,
+            "conversation/context",
+            json!({"messageId": "m-2", "context": "Two.", "structuredContext": {"seen": "m-2"}}),
+        ),
     ];
     let mut client = Client::new(&library(Matching::Exact, &recorded), Settings::default());
     let views = client.send(&says(7, "live-b", "and views?"));
@@ -158,7 +165,8 @@ fn injections(text: &str) -> Value {
 
 #[test]
 fn pushes_inferences_and_chunks_of_mcpl_keep_their_timing_in_both_directions() {
-    let chunk = |n: u64, text: &str| note(CLIENT, "inference/chunk", json!({"requestId": "s-2", "index": n, "delta": text}));
+    let chunk =
+        |n: u64, text: &str| note(CLIENT, "inference/chunk", json!({"requestId": "s-2", "index": n, "delta": text}));
     let push = json!({"featureSet": "memory", "eventId": "e-1", "payload": {"content": []}});
     let infer = json!({"featureSet": "memory", "messages": [{"role": "user", "content": "Hello?"}], "stream": true});
     assert_played(&[
@@ -202,7 +210,9 @@ fn a_live_host_may_stream_in_more_pieces_than_the_recorded_one() {
         answer(2, json!({"content": []})),
     ];
     let mut client = Client::new(&library(Matching::Exact, &recorded), Settings::default());
-    let methods = |all: Vec<Value>| all.iter().map(|one| one["method"].as_str().unwrap_or("result").to_owned()).collect::<Vec<_>>();
+    let methods = |all: Vec<Value>| {
+        all.iter().map(|one| one["method"].as_str().unwrap_or("result").to_owned()).collect::<Vec<_>>()
+    };
     assert_eq!(methods(client.send(&recorded[0])), ["inference/request", "notifications/message"]);
     for n in 0..3 {
         assert_eq!(methods(client.send(&chunk(n))), [""; 0]);

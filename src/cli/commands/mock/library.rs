@@ -148,18 +148,25 @@ pub(super) fn append(path: &Path, exchanges: &[(Vec<u8>, Vec<u8>)]) -> Result<()
     })?;
     let settings = Redaction::settings_of(&header);
     let mut redaction = settings.map(|settings| KeyOptions::default().with(&here(settings))).transpose()?;
+    let mut added = Vec::new();
     for (request, response) in exchanges {
         for (direction, payload) in [(Direction::ClientToServer, request), (Direction::ServerToClient, response)] {
             let flags = Flags::toward(direction);
             let (stream, kind, framing) = (streams + 1, EventKind::Message, Framing::Lf);
-            let event = NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload };
-            match &mut redaction {
-                Some(redaction) => {
-                    let (flags, payload) = redaction.single(&event);
-                    writer.append(NewEvent { flags, payload: &payload, ..event }).map_err(failed)?;
-                }
-                None => writer.append(event).map_err(failed)?,
+            added.push(NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload });
+        }
+    }
+    if let Some(redaction) = &mut redaction {
+        added.iter().for_each(|event| redaction.learn_new(event));
+        redaction.end_learning();
+    }
+    for event in added {
+        match &mut redaction {
+            Some(redaction) => {
+                let (flags, payload) = redaction.single(&event);
+                writer.append(NewEvent { flags, payload: &payload, ..event }).map_err(failed)?;
             }
+            None => writer.append(event).map_err(failed)?,
         }
     }
     writer.finish().map_err(failed)?;

@@ -76,7 +76,8 @@ fn another_server_differs_where_it_does() {
 fn assert_mocked(client: ClientKind, scenario: Scenario) {
     let stage = Stage::new();
     let (reel, with_server) = record(&stage, client, scenario);
-    let mock = [&words(&[BINARY, "mock", "--strict"])[..], &[reel.clone().into()]].concat();
+    // The TypeScript SDK drops progress that arrives in one piece with the answer.
+    let mock = [&words(&[BINARY, "mock", "--strict", "--pace", "recorded"])[..], &[reel.clone().into()]].concat();
     let with_mock = stage.converse(client, scenario, &mock);
     assert_same_lines("the mock on stdio", &with_mock, &with_server);
     let mock = Listening::start(&stage, &reel);
@@ -192,7 +193,7 @@ struct Listening {
 
 impl Listening {
     fn start(stage: &Stage, reel: &Path) -> Self {
-        let command = [&words(&[BINARY, "mock", "--listen", "0"])[..], &[reel.into()]].concat();
+        let command = [&words(&[BINARY, "mock", "--pace", "recorded", "--listen", "0"])[..], &[reel.into()]].concat();
         let mut mock = stage.command(&command);
         let child = mock.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut process = child.unwrap_or_else(|error| panic!("{}: {error}", describe(&command)));

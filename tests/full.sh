@@ -63,6 +63,7 @@ bench compare --bin "$mcpreel" --work "$work" --messages 20000 --pairs 1 --check
     --only flood,size,headers,filter,show,pretty,seek
 bench http_tap --bin "$mcpreel" --work "$work" --calls 100 --pairs 1 --check --only round-trip,throughput
 bench rhythms --bin "$mcpreel" --work "$work" --check
+bench mock --bin "$mcpreel" --work "$work" --check
 bench pushes --bin "$mcpreel" --events 1000 --check
 bench host --bin "$mcpreel" --turns 40 --servers 4 --check
 bench filters --bin "$mcpreel" --subscriptions 200 --events 2000 --check

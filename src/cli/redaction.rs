@@ -50,7 +50,16 @@ impl KeyOptions {
     ///
     /// The key cannot be read or is too short, or a setting is not valid.
     pub(crate) fn redaction(&self) -> Result<Redaction, CommandError> {
-        Redaction::new(&settings()?, &self.key()?).map_err(invalid)
+        self.with(&here(project::settings("redact")?))
+    }
+
+    /// Prepares a redaction with the key and these settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::redaction`].
+    pub(crate) fn with(&self, settings: &Settings) -> Result<Redaction, CommandError> {
+        Redaction::new(settings, &self.key()?).map_err(invalid)
     }
 
     /// Redacts a reel into a file without a name. Also returns the redaction, with its report.
@@ -83,12 +92,11 @@ impl KeyOptions {
     }
 }
 
-/// The settings of the project, and the names of this machine.
-fn settings() -> Result<Settings, CommandError> {
-    let mut settings: Settings = project::settings("redact")?;
-    settings.own_host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
-    settings.own_user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
-    Ok(settings)
+/// Adds the names of this machine and its user to settings.
+pub(crate) fn here(settings: Settings) -> Settings {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
+    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
+    Settings { own_user: user, own_host: host, ..settings }
 }
 
 fn invalid(error: String) -> CommandError {
@@ -149,7 +157,7 @@ impl RedactOptions {
         if self.redact {
             return Ok(());
         }
-        let count = Finder::new(&settings()?).map_err(invalid)?.count(report.as_bytes());
+        let count = Finder::new(&here(project::settings("redact")?)).map_err(invalid)?.count(report.as_bytes());
         if count > 0 {
             note(&format!("the report contains {}; --redact replaces secrets", counted(count, "possible secret")));
         }

@@ -9,7 +9,7 @@ use super::order;
 use super::places::Pattern;
 use super::recording::{Recording, Unit};
 use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
-use super::volatile::{Lookup, Origins, Span, ValueKey};
+use super::volatile::{Lookup, Span, ValueKey};
 use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
 use std::collections::{HashMap, HashSet};
 
@@ -176,14 +176,19 @@ fn changes_of_pair(
 
 /// Finds the changes between the params of two messages of clients with the same method, of whose runs nothing else is
 /// known.
-pub(crate) fn params_changes(method: &str, left: &[u8], right: &[u8], options: &Options) -> Vec<Change> {
+pub(crate) fn params_changes(
+    method: &str,
+    (left, right): (&[u8], &[u8]),
+    options: &Options,
+    lookup: &mut Lookup<'_>,
+) -> Vec<Change> {
     let normaliser = Normaliser::new(options);
     let (side, mut ids) = (UnitSide::Params, Correspondence::default());
-    let (source, origins) = (Source { side, method: Some(method), from_server: false }, Origins::default());
-    let read = |text| normaliser.read(source, text, &mut Lookup::Known(&origins));
+    let source = Source { side, method: Some(method), from_server: false };
+    let (left, right) = (normaliser.read(source, left, lookup), normaliser.read(source, right, lookup));
     let (place, changes) = (String::new(), Vec::new());
     let mut comparer = Comparer { options, ids: &mut ids, refer_to_partners: true, side, place, changes };
-    comparer.maybe(Some(&read(left)), Some(&read(right)));
+    comparer.maybe(Some(&left), Some(&right));
     comparer.changes
 }
 

@@ -8,7 +8,7 @@ use super::node::Node;
 use super::pairs::reference_place;
 use super::report::UnitSide;
 use super::volatile::names;
-use super::volatile::{Kind, Lookup, Span};
+use super::volatile::{Kind, Lookup, Span, ValueKey};
 use super::{Options, places};
 use crate::wire::json;
 use std::borrow::Cow;
@@ -76,6 +76,18 @@ impl<'o> Normaliser<'o> {
     /// Returns the hash of one part of a message, without building a tree.
     pub(crate) fn digest(&self, source: Source<'_>, text: &[u8], lookup: &mut Lookup<'_>) -> Digest {
         self.build(&mut Hashing::new(self.options.exact), source, text, lookup)
+    }
+
+    /// Returns the texts of the volatile values of one part of a message.
+    pub(crate) fn value_texts(
+        &self,
+        source: Source<'_>,
+        text: &[u8],
+        lookup: &mut Lookup<'_>,
+    ) -> Vec<(ValueKey, Box<str>)> {
+        let mut hashing = Hashing::new(self.options.exact).with_texts(true);
+        self.build(&mut hashing, source, text, lookup);
+        hashing.texts.unwrap_or_default()
     }
 
     /// Passes one part of a message to a builder.

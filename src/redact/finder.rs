@@ -73,6 +73,8 @@ pub struct Finder {
     allow_patterns: RegexSet,
     pointers: GlobSet,
     settings: Settings,
+    /// Whether a pseudonym counts as the secret that it stands for.
+    takes_pseudonyms: bool,
 }
 
 impl Finder {
@@ -144,7 +146,18 @@ impl Finder {
             .map_err(|error| format!("allow_patterns: {error}"))?;
         let allow = settings.allow.iter().map(|text| text.clone().into_bytes()).collect();
         let pointers = pointers(&settings.pointers)?;
-        Ok(Self { rules, keywords, owners, always, allow, allow_patterns, pointers, settings: settings.clone() })
+        let (settings, takes_pseudonyms) = (settings.clone(), false);
+        Ok(Self { rules, keywords, owners, always, allow, allow_patterns, pointers, settings, takes_pseudonyms })
+    }
+
+    /// Also finds pseudonyms, as the secrets that they stand for.
+    pub(crate) fn taking_pseudonyms(self) -> Self {
+        Self { takes_pseudonyms: true, ..self }
+    }
+
+    /// Returns the settings.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Returns a rule by its number.
@@ -196,7 +209,8 @@ impl Finder {
             let secret = (0..regex.captures_len()).rev().find_map(|group| groups.get(group)).unwrap_or(whole);
             let range = secret.range();
             let is_taken = found.iter().any(|other| other.range.start < range.end && range.start < other.range.end);
-            if !range.is_empty() && !is_taken && (rule.check)(text, &groups) {
+            let is_it = (rule.check)(text, &groups) || self.takes_pseudonyms && is_pseudonym(secret.as_bytes());
+            if !range.is_empty() && !is_taken && is_it {
                 found.push(Match { stays: self.stays(secret.as_bytes()), range, rule: number });
                 at = whole.end();
             } else {
@@ -209,7 +223,9 @@ impl Finder {
 
     /// Returns whether a secret stays as it is.
     fn stays(&self, secret: &[u8]) -> bool {
-        is_pseudonym(secret) || self.allow.iter().any(|text| text == secret) || self.allow_patterns.is_match(secret)
+        !self.takes_pseudonyms && is_pseudonym(secret)
+            || self.allow.iter().any(|text| text == secret)
+            || self.allow_patterns.is_match(secret)
     }
 
     /// Returns the secrets in the value of a member, a header or a variable with a name. If the name suggests a secret and
@@ -223,7 +239,7 @@ impl Finder {
         // A token with a prefix is all of the value; otherwise, what is found would be only a part of the secret.
         let is_all =
             matches!(&found[..], [one] if one.range.end == text.len() && !text[..one.range.start].contains(&b' '));
-        if is_all || text.is_empty() || !is_named() || names::is_placeholder(text) || self.is_prose(text) {
+        if is_all || text.is_empty() || !is_named() || self.is_none(text) {
             return found;
         }
         vec![Match { range: 0..text.len(), rule: 0, stays: self.stays(text) }]
@@ -235,6 +251,12 @@ impl Finder {
         let is_user = USER_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
         let rule = self.rules.iter().position(|rule| rule.name == OWN_USER).filter(|_| is_user)?;
         Some(Match { range: 0..user.len(), rule, stays: self.stays(text) })
+    }
+
+    /// Returns whether a value with a telling name is no secret.
+    fn is_none(&self, text: &[u8]) -> bool {
+        let is_stand_in = self.takes_pseudonyms && is_pseudonym(text);
+        !is_stand_in && (names::is_placeholder(text) || self.is_prose(text))
     }
 
     /// Returns whether a value describes a secret instead of being one: several words without a digit.

@@ -35,31 +35,50 @@ pub enum Kind {
     Digits,
 }
 
-/// Makes pseudonyms with a key.
+/// Makes pseudonyms with a key, or replaces all secrets of the same length alike.
 #[derive(Clone, Debug)]
-pub(crate) struct Pseudonyms(hmac::Key);
+pub(crate) struct Pseudonyms(Option<hmac::Key>);
 
 impl Pseudonyms {
     /// Creates the pseudonyms of a key of any length; at least 16 random bytes are secure.
     pub(crate) fn new(key: &[u8]) -> Self {
-        Self(hmac::Key::new(hmac::HMAC_SHA256, key))
+        Self(Some(hmac::Key::new(hmac::HMAC_SHA256, key)))
+    }
+
+    /// Replaces secrets, and the pseudonyms of secrets, by texts that depend on nothing but their length: so that a
+    /// secret can be compared with a pseudonym whose key nobody knows.
+    pub(crate) fn alike() -> Self {
+        Self(None)
     }
 
     /// Returns the pseudonym of a secret. It has the secret's length in bytes, and consists of ASCII characters.
     pub(crate) fn of(&self, secret: &[u8], kind: Kind) -> Vec<u8> {
+        let Some(key) = &self.0 else { return anonymous(secret) };
+        let keyed = Keyed(key);
         match kind {
-            Kind::Email => self.email(secret),
-            Kind::Digits => self.digits(secret),
+            Kind::Email => keyed.email(secret),
+            Kind::Digits => keyed.digits(secret),
             Kind::Token => {
                 let start = secret.len() - secret.trim_ascii_start().len();
                 let mut made = secret[..start].to_vec();
-                made.extend(self.body(secret, &secret[start..], true));
+                made.extend(keyed.body(secret, &secret[start..], true));
                 made
             }
-            Kind::Password => self.body(secret, secret, false),
+            Kind::Password => keyed.body(secret, secret, false),
         }
     }
+}
 
+/// Returns what stands for any secret of this length. A number remains one.
+fn anonymous(secret: &[u8]) -> Vec<u8> {
+    let is_number = secret.iter().all(u8::is_ascii_digit);
+    vec![if is_number { b'9' } else { b'x' }; secret.len()]
+}
+
+/// Makes pseudonyms with a key.
+struct Keyed<'a>(&'a hmac::Key);
+
+impl Keyed<'_> {
     /// Returns the pseudonym of a part of a secret.
     fn body(&self, secret: &[u8], part: &[u8], keeps_separators: bool) -> Vec<u8> {
         if !part.is_empty() && part.iter().all(u8::is_ascii_digit) {
@@ -70,7 +89,7 @@ impl Pseudonyms {
             length if length >= MARKED => mark,
             length => &SHORT_MARK[..SHORT_MARK.len().min(length)],
         };
-        let mut random = Random::new(&self.0, secret);
+        let mut random = Random::new(self.0, secret);
         let rest = part.iter().skip(mark.len()).map(|byte| match byte {
             b'.' | b'-' | b'_' | b'\n' | b'\r' | b'=' | b':' | b'/' | b'\\' if keeps_separators => *byte,
             _ => random.one_of(&alphabet),
@@ -109,7 +128,7 @@ impl Pseudonyms {
 
     fn digits(&self, secret: &[u8]) -> Vec<u8> {
         let plain: Vec<u8> = secret.iter().copied().filter(u8::is_ascii_digit).collect();
-        let mut random = Random::new(&self.0, &plain);
+        let mut random = Random::new(self.0, &plain);
         let mut place = 0;
         let digit = |byte: &u8| {
             if !byte.is_ascii_digit() {

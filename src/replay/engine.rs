@@ -104,6 +104,8 @@ pub struct ReplayEngine {
     sent: Sent,
     outcome: Outcome,
     is_finished: bool,
+    /// Answers to the server's requests that the recorded client did not give at once, by when they are due.
+    later: BTreeMap<(Duration, u64), Vec<u8>>,
 }
 
 impl ReplayEngine {
@@ -142,6 +144,7 @@ impl ReplayEngine {
             sent: Sent::default(),
             outcome: Outcome::default(),
             is_finished: false,
+            later: BTreeMap::new(),
         }
     }
 
@@ -208,7 +211,8 @@ impl ReplayEngine {
         let has_room = self.waiting.len() < self.settings.max_in_flight;
         let due = self.ready_at.filter(|_| has_room).map(|ready| ready + self.think());
         let grace = self.answered_at.filter(|_| self.ready_at.is_none()).map(|at| self.grace_ends(at));
-        answers.chain(due).chain(grace).min()
+        let replies = self.later.keys().next().map(|(due, _)| *due);
+        answers.chain(due).chain(grace).chain(replies).min()
     }
 
     /// The server closed the connection.
@@ -249,7 +253,7 @@ impl ReplayEngine {
             }
             (MessageKind::Request, Some(id)) => {
                 self.count(&envelope);
-                self.reply(&envelope, id, outputs);
+                self.reply(now, &envelope, id, outputs);
             }
             (MessageKind::Notification, _) => self.count(&envelope),
             _ => {}
@@ -280,9 +284,13 @@ impl ReplayEngine {
         *come += 1;
     }
 
-    fn reply(&mut self, envelope: &Envelope<'_>, id: Id<'_>, outputs: &mut Vec<Output>) {
+    fn reply(&mut self, now: Duration, envelope: &Envelope<'_>, id: Id<'_>, outputs: &mut Vec<Output>) {
         match self.recorded_reply(envelope, id, outputs) {
-            Reply::Send(response, _) => outputs.push(Output::Send(response)),
+            Reply::Send(response, None) => outputs.push(Output::Send(response)),
+            Reply::Send(response, Some(answer)) => {
+                let seq = self.plan.conversation.entries[answer].seq();
+                self.later.insert((now + self.reply_time(answer), seq), response);
+            }
             Reply::Silence => {}
             Reply::Refuse(response) => {
                 outputs.push(Output::Send(response));
@@ -306,9 +314,20 @@ impl ReplayEngine {
         self.note(Note::Unanswerable { method }, outputs);
     }
 
+    /// Returns how long the recorded client took for a response, at the wanted speed.
+    fn reply_time(&self, answer: usize) -> Duration {
+        let entries = &self.plan.conversation.entries;
+        let asked = entries[answer].answers.first().map_or(answer, |(asked, _)| *asked);
+        let nanos = u64::try_from(entries[answer].header.time.saturating_sub(entries[asked].header.time));
+        self.scaled(Duration::from_nanos(nanos.unwrap_or_default()))
+    }
+
     /// Sends everything that is due.
     fn advance(&mut self, now: Duration) -> Vec<Output> {
         let mut outputs = Vec::new();
+        while let Some(reply) = self.later.first_entry().filter(|reply| reply.key().0 <= now) {
+            outputs.push(Output::Send(reply.remove()));
+        }
         while !self.is_finished && self.is_ready(now) {
             if self.next == self.plan.steps.len() {
                 outputs.extend(self.finish(None));
@@ -347,6 +366,12 @@ impl ReplayEngine {
     fn is_ready(&mut self, now: Duration) -> bool {
         if self.ready_at.is_some() {
             return true;
+        }
+        // Replies that precede it are sent first.
+        let seq =
+            self.plan.steps.get(self.next).map_or(u64::MAX, |step| self.plan.conversation.entries[step.entry].seq());
+        if self.later.keys().any(|(_, reply)| *reply < seq) {
+            return false;
         }
         let answers = &self.awaited().answers[self.settled_before..];
         let settled = answers.iter().take_while(|request| self.settled.contains(request)).count();
@@ -389,9 +414,13 @@ impl ReplayEngine {
 
     /// Returns how long the client waited before the next step, at the wanted speed.
     fn think(&self) -> Duration {
-        let step = self.plan.steps.get(self.next);
-        let scaled = |speed: f64| step.map(|step| step.think.as_secs_f64() / speed);
-        self.settings.speed.and_then(scaled).and_then(|time| Duration::try_from_secs_f64(time).ok()).unwrap_or_default()
+        self.plan.steps.get(self.next).map_or(Duration::ZERO, |step| self.scaled(step.think))
+    }
+
+    /// Returns a recorded time at the wanted speed.
+    fn scaled(&self, recorded: Duration) -> Duration {
+        let time = self.settings.speed.map(|speed| recorded.as_secs_f64() / speed);
+        time.and_then(|time| Duration::try_from_secs_f64(time).ok()).unwrap_or_default()
     }
 
     fn finish(&mut self, end: Option<End>) -> Vec<Output> {

@@ -238,7 +238,8 @@ impl Backend for MockSessions {
             arrive(Incoming::Closed);
         };
         reader.spawn(read).map_err(failed)?;
-        let settings = Settings { seed: self.settings.seed ^ u64::from(stream) << 32, ..self.settings.clone() };
+        let seed = self.settings.seed ^ u64::from(stream) << 32;
+        let settings = Settings { seed, session: stream.saturating_sub(1), ..self.settings.clone() };
         let (library, forward) = (Arc::clone(&self.library), self.forward.clone());
         let (report, (ended, end)) = (Arc::clone(&self.report), oneshot::channel::<()>());
         let server = std::thread::Builder::new().name("session".into());
@@ -255,6 +256,10 @@ impl Backend for MockSessions {
             let _ = end.await;
         };
         Ok(Opened { link, end: Box::pin(end) })
+    }
+
+    fn prefers_events(&self) -> bool {
+        self.library.answers_in_events()
     }
 
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {

@@ -1,5 +1,6 @@
 //! Secrets that were recognised somewhere in a reel, so that they are also found where nothing tells what they are.
 
+use crate::redact::is_pseudonym;
 use aho_corasick::AhoCorasick;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,12 +21,14 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Remembers a secret, unless it is a common word.
-    pub(super) fn learn(&mut self, secret: &[u8], rule: usize) {
+    /// Remembers a secret, unless it is a common word. Returns whether it is new.
+    pub(super) fn learn(&mut self, secret: &[u8], rule: usize) -> bool {
         let secret = secret.trim_ascii();
-        if self.rules.len() < MAX && is_distinct(secret) && !self.rules.contains_key(secret) {
+        let is_new = self.rules.len() < MAX && is_findable(secret) && !self.rules.contains_key(secret);
+        if is_new {
             self.rules.insert(secret.to_vec(), rule);
         }
+        is_new
     }
 
     /// Prepares the search, after everything was learnt.
@@ -49,6 +52,11 @@ impl Known {
         let hits = search.find_iter(text).filter(|hit| is_apart(text, &hit.range()));
         hits.filter_map(|hit| Some((hit.range(), *rules.get(hit.pattern().as_usize())?))).collect()
     }
+}
+
+/// Whether a secret is searched everywhere. A pseudonym is if it is long enough: what it stands for was, too.
+fn is_findable(secret: &[u8]) -> bool {
+    is_distinct(secret) || (SHORTEST..=LONGEST).contains(&secret.len()) && is_pseudonym(secret)
 }
 
 /// Whether a secret is distinct enough to be replaced wherever it occurs: no word or number.

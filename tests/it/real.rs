@@ -42,6 +42,7 @@ pub(crate) enum ClientKind {
     TypeScript,
     PythonOne,
     PythonTwo,
+    LangChain,
 }
 
 #[derive(Clone, Copy)]
@@ -134,6 +135,7 @@ impl Peers {
             }
             ClientKind::PythonOne => [self.python("py1").into(), script("client_v1.py")],
             ClientKind::PythonTwo => [self.python("py2").into(), script("client_v2.py")],
+            ClientKind::LangChain => [self.python("langchain").into(), script("client_langchain.py")],
         }
     }
 
@@ -183,9 +185,22 @@ impl Stage {
 
     /// Runs a client with a server's command and returns the lines that it printed, one per operation.
     pub(crate) fn converse(&self, client: ClientKind, scenario: Scenario, server: &[OsString]) -> String {
+        self.converse_with(client, scenario, server, &[])
+    }
+
+    /// The same with variables of the environment.
+    pub(crate) fn converse_with(
+        &self,
+        client: ClientKind,
+        scenario: Scenario,
+        server: &[OsString],
+        variables: &[(&str, &str)],
+    ) -> String {
         let words = [&self.peers.client(client)[..], &[scenario.name().into()], server].concat();
-        let finished = self.run(&words);
         let what = describe(&words);
+        let mut command = self.command(&words);
+        command.envs(variables.iter().copied());
+        let finished = finish(command, &what);
         assert_eq!(finished.code(), 0, "{what}\nstderr:\n{}", finished.errors());
         let lines = String::from_utf8(finished.stdout).expect("the clients print UTF-8");
         assert!(lines.lines().count() > 5, "{what}\nprinted too little:\n{lines}");

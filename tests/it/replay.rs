@@ -252,6 +252,41 @@ fn what_was_not_recorded_can_be_asked_of_the_server_and_appended() {
     assert_eq!((&answers[0]["id"], &answers[0]["result"]), (&json!(8), &json!({"content": []})), "{output:?}");
 }
 
+/// A secret that detectors find by its form, and one that only its name gives away.
+fn secrets() -> [String; 2] {
+    [["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat(), "hunter2-is-long".to_owned()]
+}
+
+#[test]
+fn a_redacted_reel_answers_the_original_requests_and_shows_no_secret() {
+    let stage = Stage::new();
+    let [token, password] = secrets();
+    let login = |id: u64, token: &str, user: &str| call(id, "x", json!({"auth": {"token": token}, "user": user}));
+    let enter =
+        |id: u64, password: &str| call(id, "x", json!({"password": password, "note": format!("with {password}.")}));
+    record(&stage, "t.reel", &[login(1, &token, "ada"), enter(2, &password), login(3, &token, "bob")]);
+    stage.write(".mcpreel.toml", "[redact]\npointers = [\"/params/arguments/user\"]\n");
+    stage.ok(&["redact", "t.reel", "-o", "r.reel"]);
+    std::fs::remove_file(stage.path(".mcpreel.toml")).expect("removed");
+    let bytes = stage.ok(&["export", "r.reel"]).out();
+    assert!(!bytes.contains(&token) && !bytes.contains(&password) && !bytes.contains("\"ada\""), "{bytes}");
+    // The names have equally many letters, so they are equal once they are redacted.
+    let asked = [login(7, &token, "ada"), enter(8, &password), login(9, &token, "eve"), enter(10, "hunter2-was-short")];
+    let (answers, output) = ask_mock(&stage, &["r.reel", "--report", "report.json"], &asked);
+    let found: Vec<bool> = answers.iter().map(|answer| answer["result"].is_object()).collect();
+    assert_eq!(found, [true, true, true, false], "{output:?}");
+    let report = String::from_utf8(stage.read("report.json")).expect("UTF-8");
+    let shown = [report, answers[3].to_string(), output.err()].concat();
+    assert!(shown.contains("never recorded: tools/call x") && !shown.contains("hunter2"), "{shown}");
+    // What is recorded into it is redacted, too.
+    let server = ["r.reel", "--on-miss", "record", "--", "python3", "server.py", "fine"];
+    ask_mock(&stage, &server, &[enter(10, "hunter2-was-short")]);
+    let bytes = stage.ok(&["export", "r.reel"]).out();
+    assert!(bytes.lines().count() > 10 && !bytes.contains("hunter2"), "{bytes}");
+    let (answers, output) = ask_mock(&stage, &["r.reel"], &[enter(10, "hunter2-was-short")]);
+    assert!(answers[0]["result"].is_object(), "{output:?}");
+}
+
 #[test]
 fn a_truncated_reel_serves_what_it_holds() {
     let stage = Stage::new();
@@ -261,6 +296,20 @@ fn a_truncated_reel_serves_what_it_holds() {
     let (answers, output) = ask_mock(&stage, &["cut.reel"], &[request(4, "tools/list", json!({}))]);
     assert_eq!(answers[0]["result"]["tools"][0]["name"], "open", "{output:?}");
     assert!(output.err().contains("the last events may be missing"), "{output:?}");
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}});
+    let events = [
+        message(0, "c2s", call(1, "x", json!({}))),
+        message(5, "s2c", answer),
+        message(9, "c2s", call(2, "y", json!({}))),
+    ];
+    let reel = stage.reel("lost.reel", &events);
+    let whole = std::fs::read(&reel).expect("the reel");
+    stage.write("lost.reel", &whole[..whole.len() - 4]);
+    let (answers, output) = ask_mock(&stage, &["lost.reel"], &[call(7, "x", json!({})), call(8, "y", json!({}))]);
+    assert!(answers[0]["result"].is_object(), "{output:?}");
+    assert_eq!(answers[1]["error"]["message"], "mcpreel mock: recorded without an answer: tools/call y (seq 2)");
+    let missing = "1 recorded request without an answer in what can be read; the first is seq 2, tools/call";
+    assert!(output.err().contains(missing), "{output:?}");
 }
 
 #[test]

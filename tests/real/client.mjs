@@ -232,8 +232,9 @@ const everything = async (client, seen) => {
   await serverAsks(client, seen);
   const { roots, sampling, elicitation, notifications } = seen;
   delete notifications["notifications/progress"]; // those of the cancelled call may or may not arrive
-  // Over Streamable HTTP, notifications before the client has opened the GET stream are lost.
-  if (client.transport instanceof StreamableHTTPClientTransport) delete notifications["notifications/tools/list_changed"];
+  // Over Streamable HTTP, notifications before the client has opened the GET stream are lost, unless the server keeps
+  // them, which MCPREEL_REAL_KEPT says.
+  if (!process.env.MCPREEL_REAL_KEPT && client.transport instanceof StreamableHTTPClientTransport) delete notifications["notifications/tools/list_changed"];
   const counted = Object.fromEntries(Object.entries(notifications).sort());
   print("seen", { ok: { roots, sampling, elicitation, notifications: counted } });
 };

@@ -80,6 +80,7 @@ if [ "$extent" = all ]; then
     install_venv py2
     install_venv git
     install_venv fastmcp
+    install_venv langchain
     install_venv node24
     # Its tools run without its dependencies: see its pins.
     install_venv annal --no-deps

@@ -41,8 +41,10 @@ class Seen:
     """The requests and notifications that the server sent."""
 
     def __init__(self, over):
-        # Over Streamable HTTP, notifications before the client has opened the GET stream are lost.
-        self.uncounted = {"notifications/progress"} | ({"notifications/tools/list_changed"} if over == "http" else set())
+        # Over Streamable HTTP, notifications before the client has opened the GET stream are lost, unless the server
+        # keeps them, which MCPREEL_REAL_KEPT says.
+        is_lossy = over == "http" and not os.environ.get("MCPREEL_REAL_KEPT")
+        self.uncounted = {"notifications/progress"} | ({"notifications/tools/list_changed"} if is_lossy else set())
         self.roots = 0
         self.sampling = []
         self.elicitation = []

@@ -75,8 +75,9 @@ pub(crate) struct MockArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Recordings")]
 pub(super) struct MockOptions {
-    /// When a request repeats a recorded one: exact (method and params are equal), normalised (ids that the protocol
-    /// creates, and temporary paths, may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position).
+    /// When a request repeats a recorded one: exact (method and params are equal), normalised (times, ids, random tokens,
+    /// ports and temporary paths may differ), method (method and tool, or resource, are equal), or sequence (it comes at
+    /// the same position).
     #[arg(long = "match", value_enum, value_name = "MODE", default_value_t = MatchArg::Exact)]
     matching: MatchArg,
     /// Repeat the last answer to a request that comes more often than recorded.
@@ -103,7 +104,7 @@ enum MatchArg {
     /// Method and params are equal, apart from _meta.
     #[default]
     Exact,
-    /// Ids that the protocol creates, and temporary paths, may differ.
+    /// Times, ids, random tokens, ports and temporary paths may differ.
     Normalised,
     /// Method and tool, resource or prompt are equal.
     Method,
@@ -155,7 +156,7 @@ impl MockOptions {
     }
 
     fn settings(&self, seed: u64, forwards: bool) -> Settings {
-        Settings { reuse: self.reuse, speed: self.pace.0, faults: self.faults.clone(), seed, forwards }
+        Settings { reuse: self.reuse, speed: self.pace.0, faults: self.faults.clone(), seed, forwards, session: 0 }
     }
 }
 

@@ -1,10 +1,11 @@
 //! The index of one or more recordings: the exchanges, and what the server sent by itself. The messages stay where they
 //! are; an exchange takes a few dozen bytes here.
 
-use super::matching::{Matching, RequestKeys};
-use crate::session::Pairing;
-use crate::trace::{Event, EventKind};
-use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
+mod builder;
+
+pub use builder::LibraryBuilder;
+
+use super::matching::RequestKeys;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -29,6 +30,22 @@ pub fn in_memory(builder: LibraryBuilder, messages: HashMap<u32, Vec<u8>>) -> Ar
 /// No message.
 const NONE: u32 = u32::MAX;
 
+/// Where a recorded message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The number of its event.
+    pub seq: u32,
+    /// The number of its reel, from 1, if several are served.
+    pub reel: Option<usize>,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "seq {}", self.seq)?;
+        self.reel.map_or(Ok(()), |reel| write!(out, " of reel {reel}"))
+    }
+}
+
 /// A request of the recorded client, with the response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
@@ -43,12 +60,16 @@ pub(super) struct Exchange {
     pub delay_us: u32,
     /// The number of the method.
     pub method: u16,
-    /// How many requests of the server the client answered before the response came.
-    pub replies: u16,
-    /// The request has a progress token.
-    pub has_token: bool,
+    /// How many requests of the server the client answered before the response came, at most 255.
+    pub replies: u8,
+    /// The response is an error.
+    pub is_refused: bool,
+    /// The request has a progress token, or an id that the client made.
+    pub has_own_ids: bool,
     /// The client gave the request up, or it stays open by its nature.
     pub may_stay_open: bool,
+    /// The number of the recorded session.
+    pub session: u16,
 }
 
 impl Exchange {
@@ -61,14 +82,15 @@ impl Exchange {
 /// What a message of the server followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Anchor {
-    /// The beginning of the session.
-    Start,
+    /// The beginning of this recorded session.
+    Start(u16),
     /// This request of the client.
     Asked(u32),
     /// The response to this request.
     Answered(u32),
-    /// The client's notification with the method of this number: the first, the second, and so on.
-    Notified(u16, u32),
+    /// The client's notification in this recorded session with the method of this number: the first, the second, and so
+    /// on.
+    Notified(u16, u16, u32),
     /// The client's response to this message of the server.
     Replied(u32),
 }
@@ -107,6 +129,10 @@ pub struct Library {
     numbers: HashMap<Box<str>, u16>,
     pub(super) keys: RequestKeys,
     payloads: Arc<dyn Payloads>,
+    /// The number of the first message of each reel.
+    firsts: Vec<u32>,
+    sessions: u16,
+    answers_in_events: bool,
 }
 
 impl std::fmt::Debug for Library {
@@ -121,9 +147,33 @@ impl Library {
         self.exchanges.len()
     }
 
+    /// Returns the number of the recorded session whose part the live session with this number plays: the first one
+    /// plays the first one, and so on, and then again.
+    pub(super) fn session_for(&self, live: u32) -> u16 {
+        u16::try_from(live % u32::from(self.sessions.max(1))).unwrap_or_default()
+    }
+
+    /// Returns whether the recorded server answered over HTTP with server-sent events.
+    pub(crate) fn answers_in_events(&self) -> bool {
+        self.answers_in_events
+    }
+
+    /// Returns where a message is.
+    pub(super) fn place(&self, message: u32) -> Place {
+        let reel = self.firsts.partition_point(|first| *first <= message);
+        let first = self.firsts.get(reel.saturating_sub(1)).copied().unwrap_or_default();
+        Place { seq: message.saturating_sub(first), reel: (self.firsts.len() > 1).then_some(reel) }
+    }
+
     /// Returns a recorded message.
     pub(super) fn text(&self, message: u32) -> Vec<u8> {
         self.payloads.read(message).unwrap_or_default()
+    }
+
+    /// Returns the request of an exchange as it is compared.
+    pub(super) fn request(&self, exchange: &Exchange) -> Vec<u8> {
+        let text = self.text(exchange.request);
+        self.keys.comparable(&text).unwrap_or(text)
     }
 
     /// Returns the exchanges with this key, in the order of the recording.
@@ -147,11 +197,19 @@ impl Library {
         self.numbers.get(name).copied()
     }
 
-    /// Returns the first answered exchange of a method.
-    pub(super) fn first_of(&self, method: &str) -> Option<u32> {
+    /// Returns the first answered exchange of a method: preferably one with a result, and one of this recorded session.
+    pub(super) fn first_of(&self, method: &str, session: u16) -> Option<u32> {
         let number = self.method(method)?;
-        let found = self.exchanges.iter().position(|one| one.method == number && one.answer().is_some())?;
-        u32::try_from(found).ok()
+        let answered =
+            self.exchanges.iter().enumerate().filter(|(_, one)| one.method == number && one.answer().is_some());
+        let best = answered.min_by_key(|(_, one)| (one.is_refused, one.session != session))?;
+        u32::try_from(best.0).ok()
+    }
+
+    /// Returns the requests without an answer, except for those that may stay open, with their methods.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (Place, &str)> {
+        let open = self.exchanges.iter().filter(|one| one.answer().is_none() && !one.may_stay_open);
+        open.map(|one| (self.place(one.request), &*self.methods[usize::from(one.method)]))
     }
 
     /// Returns the names of the methods that the client called.
@@ -160,230 +218,4 @@ impl Library {
         let called = self.methods.iter().enumerate().filter(|(number, _)| is_called(*number));
         called.map(|(_, method)| &**method).collect()
     }
-}
-
-/// What is remembered of a pending request.
-#[derive(Clone, Copy, Debug)]
-enum Open {
-    Exchange(u32, i64),
-    Initiated(u32),
-}
-
-/// The state of one recorded session.
-#[derive(Debug)]
-struct Stream {
-    last: (Anchor, i64),
-    notified: HashMap<u16, u32>,
-    /// The exchange of each progress token that is in use.
-    tokens: HashMap<IdKey, (u32, i64)>,
-    /// When the client last answered a request of the server for a pending exchange.
-    replied: HashMap<u32, i64>,
-}
-
-/// Builds a library from events.
-#[derive(Debug)]
-pub struct LibraryBuilder {
-    keys: RequestKeys,
-    exchanges: Vec<Exchange>,
-    initiated: Vec<Initiated>,
-    methods: Vec<Box<str>>,
-    numbers: HashMap<Box<str>, u16>,
-    open: Pairing<Open>,
-    streams: HashMap<(u32, u32), Stream>,
-    /// The number of the reel, and of the first event in it.
-    reel: (u32, u32),
-}
-
-/// The limit on the number of different methods.
-const MAX_METHODS: u16 = 4096;
-/// The limit on tokens that are remembered for a session.
-const MAX_TOKENS: usize = 4096;
-
-impl LibraryBuilder {
-    /// A library without messages. Requests are compared according to `matching`, without what is at the `ignored`
-    /// JSON pointers.
-    pub fn new(matching: Matching, ignored: &[String]) -> Self {
-        Self {
-            keys: RequestKeys::new(matching, ignored),
-            exchanges: Vec::new(),
-            initiated: Vec::new(),
-            methods: Vec::new(),
-            numbers: HashMap::new(),
-            open: Pairing::default(),
-            streams: HashMap::new(),
-            reel: (0, 0),
-        }
-    }
-
-    /// Begins the next reel: its events get numbers from `first` on.
-    pub fn begin(&mut self, first: u32) {
-        self.reel = (self.reel.0 + 1, first);
-        self.streams.clear();
-        self.open = Pairing::default();
-    }
-
-    /// Processes the next event of the reel. Messages in batches are served by themselves.
-    pub fn take(&mut self, event: &Event<'_>) {
-        if event.header.kind != EventKind::Message {
-            return;
-        }
-        let Some(number) = u32::try_from(event.header.seq).ok().and_then(|seq| seq.checked_add(self.reel.1)) else {
-            return;
-        };
-        let envelope = Envelope::scan(event.body());
-        let (stream, time) = (event.header.stream, event.header.time);
-        let (direction, place) = (event.header.direction(), (self.reel.0, stream));
-        self.streams.entry(place).or_insert_with(|| Stream {
-            last: (Anchor::Start, time),
-            notified: HashMap::new(),
-            tokens: HashMap::new(),
-            replied: HashMap::new(),
-        });
-        match (direction, envelope.kind) {
-            (Direction::ClientToServer, MessageKind::Request) => self.asked(place, number, time, &envelope),
-            (Direction::ClientToServer, MessageKind::Notification) => self.notified(place, time, &envelope),
-            (Direction::ClientToServer, kind) if kind.is_response() => self.replied(place, time, &envelope),
-            (Direction::ServerToClient, kind) if kind.is_response() => self.answered(place, number, time, &envelope),
-            (Direction::ServerToClient, MessageKind::Request | MessageKind::Notification) => {
-                self.initiate(place, number, time, &envelope);
-            }
-            _ => {}
-        }
-    }
-
-    /// Returns the library, which reads messages from `payloads`.
-    pub(crate) fn finish(mut self, payloads: Arc<dyn Payloads>) -> Library {
-        self.exchanges.shrink_to_fit();
-        self.initiated.shrink_to_fit();
-        let by_key = sorted(self.exchanges.len(), |number| self.exchanges[number as usize].key);
-        let by_anchor = sorted(self.initiated.len(), |number| self.initiated[number as usize].anchor);
-        let Self { keys, exchanges, initiated, methods, numbers, .. } = self;
-        Library { exchanges, by_key, initiated, by_anchor, methods, numbers, keys, payloads }
-    }
-
-    fn number_of(&mut self, method: &str) -> u16 {
-        if let Some(known) = self.numbers.get(method) {
-            return *known;
-        }
-        let number = u16::try_from(self.methods.len()).unwrap_or(u16::MAX);
-        // Methods beyond the limit share the last number, and are found by their keys all the same.
-        if number == MAX_METHODS {
-            return MAX_METHODS - 1;
-        }
-        self.methods.push(method.into());
-        self.numbers.insert(method.into(), number);
-        number
-    }
-
-    fn asked(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>) {
-        let (Some(id), Some(method)) = (envelope.id, envelope.method.as_deref()) else { return };
-        let exchange = u32::try_from(self.exchanges.len()).unwrap_or(NONE);
-        let token = envelope.params.and_then(|params| json::at_path(params, &["_meta", "progressToken"]));
-        let (key, kin) = self.keys.of(method, envelope.params);
-        let number_of_method = self.number_of(method);
-        self.exchanges.push(Exchange {
-            key,
-            kin,
-            request: number,
-            answer: NONE,
-            delay_us: 0,
-            method: number_of_method,
-            replies: 0,
-            has_token: token.is_some(),
-            may_stay_open: method == "subscriptions/listen",
-        });
-        self.open.ask(place.1, Direction::ClientToServer, id.key(), Open::Exchange(exchange, time));
-        if let Some(stream) = self.streams.get_mut(&place) {
-            stream.last = (Anchor::Asked(exchange), time);
-            if let Some(token) = token.filter(|_| stream.tokens.len() < MAX_TOKENS) {
-                stream.tokens.insert(Id(token).key(), (exchange, time));
-            }
-        }
-    }
-
-    fn answered(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>) {
-        let id = envelope.id.map(|id| id.key());
-        let open = id.and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
-        let Some(Open::Exchange(exchange, since)) = open else { return };
-        if let (Some(found), Some(stream)) = (self.exchanges.get_mut(exchange as usize), self.streams.get_mut(&place)) {
-            let since = stream.replied.remove(&exchange).unwrap_or(since);
-            (found.answer, found.delay_us) = (number, micros(since, time));
-            stream.last = (Anchor::Answered(exchange), time);
-            stream.tokens.retain(|_, (owner, _)| *owner != exchange);
-        }
-    }
-
-    fn notified(&mut self, place: (u32, u32), time: i64, envelope: &Envelope<'_>) {
-        let method = envelope.method.as_deref().unwrap_or_default();
-        if method == "notifications/cancelled" {
-            let id = envelope.params.and_then(|params| json::first_member(params, "requestId")).map(|id| Id(id).key());
-            // Looks at the request, and leaves it open.
-            let open = id.clone().and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
-            if let (Some(id), Some(open)) = (id, open) {
-                if let Open::Exchange(exchange, _) = open {
-                    self.exchanges[exchange as usize].may_stay_open = true;
-                }
-                self.open.ask(place.1, Direction::ClientToServer, id, open);
-            }
-            return;
-        }
-        if method == "notifications/progress" {
-            return;
-        }
-        let number = self.number_of(method);
-        if let Some(stream) = self.streams.get_mut(&place) {
-            let count = stream.notified.entry(number).or_insert(0);
-            *count += 1;
-            stream.last = (Anchor::Notified(number, *count), time);
-        }
-    }
-
-    /// The client answered a request of the server.
-    fn replied(&mut self, place: (u32, u32), time: i64, envelope: &Envelope<'_>) {
-        let id = envelope.id.map(|id| id.key());
-        let open = id.and_then(|id| self.open.answer(place.1, Direction::ClientToServer, id));
-        let Some(Open::Initiated(initiated)) = open else { return };
-        let Some(stream) = self.streams.get_mut(&place) else { return };
-        stream.last = (Anchor::Replied(initiated), time);
-        if let Some(owner) = self.initiated.get(initiated as usize).and_then(Initiated::owner)
-            && let Some(exchange) = self.exchanges.get_mut(owner as usize).filter(|one| one.answer == NONE)
-        {
-            exchange.replies = exchange.replies.saturating_add(1);
-            stream.replied.insert(owner, time);
-        }
-    }
-
-    /// The server sent a request or a notification.
-    fn initiate(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>) {
-        let Some(stream) = self.streams.get(&place) else { return };
-        let token = envelope.params.filter(|_| envelope.method.as_deref() == Some("notifications/progress"));
-        let token = token.and_then(|params| json::first_member(params, "progressToken"));
-        let by_token = token.and_then(|token| stream.tokens.get(&Id(token).key()));
-        let (anchor, since) = match by_token {
-            Some((owner, since)) => (Anchor::Asked(*owner), *since),
-            None => stream.last,
-        };
-        let owner = match anchor {
-            Anchor::Asked(exchange) => exchange,
-            Anchor::Replied(before) => self.initiated.get(before as usize).map_or(NONE, |one| one.owner),
-            Anchor::Start | Anchor::Answered(_) | Anchor::Notified(..) => NONE,
-        };
-        let is_request = envelope.kind == MessageKind::Request;
-        let initiated = u32::try_from(self.initiated.len()).unwrap_or(NONE);
-        self.initiated.push(Initiated { anchor, message: number, delay_us: micros(since, time), owner, is_request });
-        if let (true, Some(id)) = (is_request, envelope.id) {
-            self.open.ask(place.1, Direction::ServerToClient, id.key(), Open::Initiated(initiated));
-        }
-    }
-}
-
-/// Returns the numbers below `count` in the order of what `key` says of them.
-fn sorted<K: Ord>(count: usize, key: impl Fn(u32) -> K) -> Vec<u32> {
-    let mut numbers: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
-    numbers.sort_by_key(|number| key(*number));
-    numbers
-}
-
-fn micros(from: i64, to: i64) -> u32 {
-    u32::try_from(to.saturating_sub(from).max(0) / 1000).unwrap_or(u32::MAX)
 }

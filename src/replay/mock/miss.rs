@@ -1,7 +1,6 @@
 //! Why a request has no recorded answer: it was never recorded, it was and is used up, or it got no answer.
 
-use super::library::{Exchange, Library};
-use crate::diff::compare::params_changes;
+use super::library::{Exchange, Library, Place};
 use crate::protocol::methods;
 use crate::wire::Envelope;
 use crate::wire::text::{counted, excerpt};
@@ -39,8 +38,8 @@ pub(crate) struct Miss {
     pub message: String,
     /// Its method.
     method: String,
-    /// The number of the most similar recorded request.
-    closest: Option<u32>,
+    /// The most similar recorded request.
+    closest: Option<Place>,
 }
 
 /// At most this many recorded requests are compared with one that was not recorded.
@@ -56,7 +55,7 @@ impl Miss {
         let envelope = Envelope::scan(message);
         let method = envelope.method.as_deref().unwrap_or_default();
         let asked = label(method, envelope.params);
-        let (_, kin) = library.keys.of(method, envelope.params);
+        let (_, kin) = library.keys.of(&envelope);
         let miss = |closest, why: String| Self {
             kind: MissKind::NeverRecorded,
             message: format!("never recorded: {asked}; {why}"),
@@ -68,36 +67,50 @@ impl Miss {
         };
         let of_method = || library.exchanges.iter().filter(|one| one.method == number);
         let kindred = of_method().filter(|one| one.kin == kin).take(MAX_COMPARED);
-        let compared = kindred.map(|one| (one.request, differences(library, one, message)));
+        let compared = kindred.map(|one| (library.place(one.request), differences(library, one, message)));
         match compared.min_by_key(|(_, found)| found.len()) {
-            Some((seq, found)) => {
+            Some((place, found)) => {
                 let shown: Vec<&str> = found.iter().take(MAX_NAMED).map(String::as_str).collect();
                 let more = found.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
                 let more =
                     more.map(|more| format!(", and at {}", counted(more as u64, "other place"))).unwrap_or_default();
-                miss(Some(seq), format!("the closest is seq {seq}, which differs at {}{more}", shown.join(", ")))
+                miss(Some(place), format!("the closest is {place}, which differs at {}{more}", shown.join(", ")))
             }
             None => {
                 let mut labels: Vec<String> = of_method().take(MAX_COMPARED).map(|one| one.label(library)).collect();
                 labels.sort_unstable();
                 labels.dedup();
                 let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-                miss(of_method().next().map(|one| one.request), format!("the recording contains {}", listed(&labels)))
+                miss(
+                    of_method().next().map(|one| library.place(one.request)),
+                    format!("the recording contains {}", listed(&labels)),
+                )
             }
         }
+    }
+
+    /// A request that was recorded with other values: the one at this place stands for another recorded one.
+    pub(super) fn other_value(library: &Library, exchange: &Exchange, message: &[u8], place: usize) -> Self {
+        let envelope = Envelope::scan(message);
+        let method = envelope.method.as_deref().unwrap_or_default();
+        let (label, closest) = (label(method, envelope.params), library.place(exchange.request));
+        let text = |request: &[u8]| excerpt(&library.keys.value_text(request, place), WIDEST);
+        let (asked, recorded) = (text(message), text(&library.request(exchange)));
+        let message = format!(
+            "never recorded: {label}; the closest is {closest}, with {recorded} in the place of {asked}, but one of them has \
+             another partner in this session"
+        );
+        Self { kind: MissKind::NeverRecorded, message, method: method.to_owned(), closest: Some(closest) }
     }
 
     /// A request that was recorded, and served as often as it was.
     pub(super) fn used_up(library: &Library, exchanges: &[u32], message: &[u8]) -> Self {
         let envelope = Envelope::scan(message);
         let method = envelope.method.as_deref().unwrap_or_default();
-        let first = exchanges.first().map(|first| library.exchanges[*first as usize].request);
+        let first = library.place(exchanges.first().map_or(0, |first| library.exchanges[*first as usize].request));
         let (asked, times) = (label(method, envelope.params), counted(exchanges.len() as u64, "time"));
-        let message = format!(
-            "used up: {asked} was recorded {times} (first at seq {}), and served as often",
-            first.unwrap_or_default()
-        );
-        Self { kind: MissKind::UsedUp, message, method: method.to_owned(), closest: first }
+        let message = format!("used up: {asked} was recorded {times} (first at {first}), and served as often");
+        Self { kind: MissKind::UsedUp, message, method: method.to_owned(), closest: Some(first) }
     }
 
     /// A request that came out of order.
@@ -108,35 +121,41 @@ impl Miss {
         let (kind, text) = match next {
             None => (MissKind::UsedUp, format!("used up: {asked} comes after the end of the recording")),
             Some(next) => {
-                let (expected, seq) = (next.label(library), next.request);
+                let (expected, place) = (next.label(library), library.place(next.request));
                 let text = format!(
-                    "never recorded: {asked} at this position; the next recorded request is {expected} (seq {seq})"
+                    "never recorded: {asked} at this position; the next recorded request is {expected} ({place})"
                 );
                 (MissKind::NeverRecorded, text)
             }
         };
-        Self { kind, message: text, method: method.to_owned(), closest: next.map(|next| next.request) }
+        Self { kind, message: text, method: method.to_owned(), closest: next.map(|next| library.place(next.request)) }
     }
 
     /// A request that the recorded server did not answer.
-    pub(super) fn unanswered(exchange: &Exchange, message: &[u8]) -> Self {
+    pub(super) fn unanswered(library: &Library, exchange: &Exchange, message: &[u8]) -> Self {
         let envelope = Envelope::scan(message);
         let method = envelope.method.as_deref().unwrap_or_default();
         let asked = label(method, envelope.params);
-        let message = format!("recorded without an answer: {asked} (seq {})", exchange.request);
-        Self { kind: MissKind::Unanswered, message, method: method.to_owned(), closest: Some(exchange.request) }
+        let place = library.place(exchange.request);
+        let message = format!("recorded without an answer: {asked} ({place})");
+        Self { kind: MissKind::Unanswered, message, method: method.to_owned(), closest: Some(place) }
     }
 
     /// Returns the miss as a JSON object, which is also the data of the error that the client gets.
     pub(crate) fn to_json(&self) -> Value {
-        json!({"kind": self.kind.name(), "method": self.method, "closest_seq": self.closest, "message": self.message})
+        let (seq, message) = (self.closest.map(|place| place.seq), &self.message);
+        let mut miss = json!({"kind": self.kind.name(), "method": self.method, "closest_seq": seq, "message": message});
+        if let Some(reel) = self.closest.and_then(|place| place.reel) {
+            miss["closest_reel"] = reel.into();
+        }
+        miss
     }
 }
 
 impl Exchange {
     /// Returns the method and subject of its request.
     fn label(&self, library: &Library) -> String {
-        let text = library.text(self.request);
+        let text = library.request(self);
         let envelope = Envelope::scan(&text);
         label(envelope.method.as_deref().unwrap_or_default(), envelope.params)
     }
@@ -160,11 +179,8 @@ fn listed(names: &[&str]) -> String {
 
 /// Returns the places at which a request differs from a recorded one, with both values.
 fn differences(library: &Library, exchange: &Exchange, message: &[u8]) -> Vec<String> {
-    let recorded = library.text(exchange.request);
-    let (recorded, asked) = (Envelope::scan(&recorded), Envelope::scan(message));
-    let (left, right) = (recorded.params.unwrap_or(b"{}"), asked.params.unwrap_or(b"{}"));
-    let method = asked.method.as_deref().unwrap_or_default();
-    let found = params_changes(method, left, right, library.keys.options());
+    let recorded = library.request(exchange);
+    let found = library.keys.changes(&Envelope::scan(&recorded), &Envelope::scan(message));
     let changes = found.iter().map(|change| {
         let mut text = format!("/{}{}", change.side.name(), change.place);
         let short = |value: &Option<String>| value.as_deref().map(|value| excerpt(value, WIDEST));

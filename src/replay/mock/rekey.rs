@@ -1,5 +1,6 @@
 //! Puts the live client's ids and tokens in the place of the recorded ones.
 
+use super::matching::CLIENT_IDS;
 use crate::protocol::revision::meta;
 use crate::replay::leaves::leaves;
 use crate::replay::substitute::{place_in, splice};
@@ -45,6 +46,23 @@ pub(super) fn with_subscriptions(message: Vec<u8>, subscriptions: &[Renamed]) ->
         let live = renamed.live_text();
         let live = if leaf.is_string && !live.starts_with('"') { format!("\"{live}\"") } else { live };
         Some((leaf.range.clone(), live))
+    });
+    let changes: Vec<_> = changes.collect();
+    drop(found);
+    splice(&message, changes)
+}
+
+/// Returns a message with the live client's own ids in place of the recorded ones.
+pub(super) fn with_client_ids(message: Vec<u8>, ids: &[Renamed]) -> Vec<u8> {
+    let occurs = |known: &Renamed| memchr::memmem::find(&message, &known.recorded).is_some();
+    if !ids.iter().any(occurs) {
+        return message;
+    }
+    let found = leaves(&message);
+    let changes = found.iter().filter(|leaf| CLIENT_IDS.contains(&&*leaf.name)).filter_map(|leaf| {
+        let recorded = &message[leaf.range.clone()];
+        let renamed = ids.iter().rev().find(|known| known.recorded == recorded)?;
+        Some((leaf.range.clone(), renamed.live_text()))
     });
     let changes: Vec<_> = changes.collect();
     drop(found);

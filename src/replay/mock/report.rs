@@ -1,6 +1,6 @@
 //! What a mock reports when it ends.
 
-use super::library::{Anchor, Library};
+use super::library::{Anchor, Library, Place};
 use super::miss::Miss;
 use crate::wire::text::counted;
 use serde_json::{Value, json};
@@ -56,23 +56,23 @@ impl Report {
         }
     }
 
-    /// Returns the recorded exchanges that were never asked for: the number of the event, and the method. Pings, and
-    /// polls of tasks, which depend on timing, do not count.
-    pub(crate) fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = (u32, &'l str)> {
+    /// Returns the recorded exchanges that were never asked for: where the request is, and the method. Pings, and polls of
+    /// tasks, which depend on timing, do not count.
+    pub(crate) fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = (Place, &'l str)> {
         let unused = library.exchanges.iter().enumerate().filter(|(number, _)| !self.used.has(*number));
-        let named = unused.map(|(_, one)| (one.request, &*library.methods[usize::from(one.method)]));
+        let named = unused.map(|(_, one)| (library.place(one.request), &*library.methods[usize::from(one.method)]));
         named.filter(|(_, method)| !matches!(*method, "ping" | "tasks/get" | "server/discover"))
     }
 
-    /// Returns the messages of the recorded server that were never sent, because what they followed never came: the
-    /// number of the event. Those that follow an unused exchange are left out.
-    pub(crate) fn unreached(&self, library: &Library) -> impl Iterator<Item = u32> {
+    /// Returns the messages of the recorded server that were never sent, because what they followed never came. Those
+    /// that follow an unused exchange are left out.
+    pub(crate) fn unreached(&self, library: &Library) -> impl Iterator<Item = Place> {
         let is_explained = move |anchor: Anchor| match anchor {
             Anchor::Asked(exchange) | Anchor::Answered(exchange) => !self.used.has(exchange as usize),
             _ => false,
         };
         let unsent = library.initiated.iter().enumerate().filter(|(number, _)| !self.sent.has(*number));
-        unsent.filter(move |(_, one)| !is_explained(one.anchor)).map(|(_, one)| one.message)
+        unsent.filter(move |(_, one)| !is_explained(one.anchor)).map(|(_, one)| library.place(one.message))
     }
 
     /// Returns whether there is something that a strict mock refuses: a miss, or an exchange that was never asked for.
@@ -83,7 +83,14 @@ impl Report {
     /// Returns the report as one JSON object.
     pub(crate) fn to_json(&self, library: &Library) -> Value {
         // The lists of a large recording would take more memory than the recording.
-        let unused = self.unused(library).take(MAX_MISSES).map(|(seq, method)| json!({"seq": seq, "method": method}));
+        let unused = self.unused(library).take(MAX_MISSES).map(|(place, method)| match place.reel {
+            None => json!({"seq": place.seq, "method": method}),
+            Some(reel) => json!({"reel": reel, "seq": place.seq, "method": method}),
+        });
+        let unreached = self.unreached(library).take(MAX_MISSES).map(|place| match place.reel {
+            None => json!(place.seq),
+            Some(reel) => json!({"reel": reel, "seq": place.seq}),
+        });
         let more = |count: usize| count.saturating_sub(MAX_MISSES);
         json!({
             "sessions": self.sessions,
@@ -94,7 +101,7 @@ impl Report {
             "more_misses": self.more_misses,
             "unused": unused.collect::<Vec<_>>(),
             "more_unused": more(self.unused(library).count()),
-            "unreached": self.unreached(library).take(MAX_MISSES).collect::<Vec<_>>(),
+            "unreached": unreached.collect::<Vec<_>>(),
             "more_unreached": more(self.unreached(library).count()),
             "faults": self.faults.iter().map(|(fault, hits)| json!({"fault": fault, "hits": hits})).collect::<Vec<_>>(),
         })
@@ -120,10 +127,10 @@ impl Report {
         list(title, misses.len(), &mut misses.into_iter());
         let unused = self.unused(library).count();
         let title = counted(unused as u64, "recorded request") + " never asked for";
-        list(title, unused, &mut self.unused(library).map(|(seq, method)| format!("seq {seq}  {method}")));
+        list(title, unused, &mut self.unused(library).map(|(place, method)| format!("{place}  {method}")));
         let unreached = self.unreached(library).count();
         let title = counted(unreached as u64, "message") + " of the server never sent";
-        list(title, unreached, &mut self.unreached(library).map(|seq| format!("seq {seq}")));
+        list(title, unreached, &mut self.unreached(library).map(|place| place.to_string()));
         let idle: Vec<&String> = self.faults.iter().filter(|(_, hits)| *hits == 0).map(|(fault, _)| fault).collect();
         list("faults that never happened".to_owned(), idle.len(), &mut idle.into_iter().cloned());
         let (sessions, answered) = (counted(self.sessions, "session"), counted(self.answered, "answer"));

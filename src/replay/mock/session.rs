@@ -4,9 +4,9 @@ mod answering;
 
 use super::faults::{Fault, FaultAction};
 use super::library::{Anchor, Exchange, Library};
-use super::matching::Matching;
+use super::matching::{CLIENT_IDS, LiveValues, Matching};
 use super::miss::Miss;
-use super::rekey::{Renamed, token_of, with_subscriptions, with_token};
+use super::rekey::{Renamed, token_of, with_client_ids, with_subscriptions, with_token};
 use super::report::{MAX_MISSES, Report};
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use serde_json::{Value, json};
@@ -27,6 +27,9 @@ pub struct Settings {
     pub seed: u64,
     /// Ask the server behind the mock for what was not recorded.
     pub forwards: bool,
+    /// The number of the session, from 0. If several sessions were recorded, the first one plays the first of them, and
+    /// so on.
+    pub session: u32,
 }
 
 /// What a session wants.
@@ -63,7 +66,7 @@ struct Pending {
     /// The JSON text of its id.
     id: Vec<u8>,
     /// How many requests of the server the client still has to answer before.
-    replies: u16,
+    replies: u8,
     /// The revision that the client requested, in `initialize`.
     revision: Option<String>,
 }
@@ -83,8 +86,12 @@ pub struct MockSession {
     /// The number of the next message or request.
     next: u64,
     pending: BTreeMap<u64, Pending>,
-    /// How many of the exchanges with the same key were used.
-    cursors: HashMap<u64, u32>,
+    /// The recorded session that this one plays.
+    recorded: u16,
+    /// Where to look for the next unused exchange with the same key: of this recorded session, and of any.
+    cursors: HashMap<u64, [u32; 2]>,
+    /// What the client's volatile values stand for.
+    values: LiveValues,
     /// The next exchange, if the order counts.
     position: u32,
     /// How many notifications with each method the client sent.
@@ -93,6 +100,7 @@ pub struct MockSession {
     asked: HashMap<IdKey, u32>,
     tokens: Vec<Renamed>,
     subscriptions: Vec<Renamed>,
+    client_ids: Vec<Renamed>,
     forwarded: HashMap<u64, Vec<u8>>,
     /// A message that is sent after the next one.
     put_back: Option<Vec<u8>>,
@@ -104,6 +112,8 @@ impl MockSession {
     pub fn new(library: Arc<Library>, settings: Settings) -> Self {
         let faults = settings.faults.iter().map(|fault| (fault.text.clone(), 0)).collect();
         Self {
+            recorded: library.session_for(settings.session),
+            values: LiveValues::default(),
             library,
             random: fastrand::Rng::with_seed(settings.seed),
             settings,
@@ -116,6 +126,7 @@ impl MockSession {
             asked: HashMap::new(),
             tokens: Vec::new(),
             subscriptions: Vec::new(),
+            client_ids: Vec::new(),
             forwarded: HashMap::new(),
             put_back: None,
             report: Report { sessions: 1, faults, ..Report::default() },
@@ -124,7 +135,7 @@ impl MockSession {
 
     /// Begins.
     pub fn start(&mut self, now: Duration) -> Vec<Output> {
-        self.follow(now, Anchor::Start);
+        self.follow(now, Anchor::Start(self.recorded));
         self.handle_timeout(now)
     }
 
@@ -203,7 +214,7 @@ impl MockSession {
         if let Some(number) = self.library.method(method) {
             let count = self.notified.entry(number).or_insert(0);
             *count += 1;
-            let anchor = Anchor::Notified(number, *count);
+            let anchor = Anchor::Notified(self.recorded, number, *count);
             self.follow(now, anchor);
         }
     }
@@ -256,13 +267,30 @@ impl MockSession {
         self.report.sent.insert(number as usize);
         // A client that gave no progress token wants no progress.
         let Some(text) = with_token(library.text(one.message), &self.tokens) else { return };
-        let text = with_subscriptions(text, &self.subscriptions);
-        if one.is_request
-            && let Some(id) = Envelope::scan(&text).id
-        {
-            self.asked.insert(id.key(), number);
-        }
+        let text = self.with_live_ids(text);
+        let text = if one.is_request { self.ask(number, text) } else { text };
         self.send(text, outputs);
+    }
+
+    /// Notes that the client has to answer a request of the server, and returns the request: with another id if one with
+    /// the same id waits for its answer, because they are from different recorded sessions.
+    fn ask(&mut self, number: u32, text: Vec<u8>) -> Vec<u8> {
+        let Some(id) = Envelope::scan(&text).id else { return text };
+        if self.asked.len() >= MAX_RENAMED {
+            return text;
+        }
+        if !self.asked.contains_key(&id.key()) {
+            self.asked.insert(id.key(), number);
+            return text;
+        }
+        self.next += 1;
+        let fresh = format!("\"mock-{}\"", self.next);
+        self.asked.insert(Id(fresh.as_bytes()).key(), number);
+        crate::replay::replies::with_id(&text, Id(fresh.as_bytes()))
+    }
+
+    fn with_live_ids(&self, text: Vec<u8>) -> Vec<u8> {
+        with_client_ids(with_subscriptions(text, &self.subscriptions), &self.client_ids)
     }
 
     fn send(&mut self, text: Vec<u8>, outputs: &mut Vec<Output>) {

@@ -1,7 +1,10 @@
 //! Mocks of small recordings, in virtual time.
 
+mod matching;
+mod proposals;
+
 use super::*;
-use crate::trace::{EventKind, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::trace::{Event, EventKind, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Framing};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -16,25 +19,38 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// The library of these messages, one every 10 ms. Their event numbers count from 0.
-fn library(matching: Matching, messages: &[(Direction, Value)]) -> Arc<Library> {
+/// Passes on messages of several sessions as events, one every 10 ms. Their numbers count from 0.
+fn each_event(messages: &[(u32, &(Direction, Value))], mut take: impl FnMut(&Event<'_>)) {
     let mut writer = ReelWriter::create(Vec::new(), &Default::default(), WriterOptions::default()).expect("begins");
-    let (mut builder, mut texts) = (LibraryBuilder::new(matching, &[]), HashMap::new());
-    for (number, (direction, message)) in messages.iter().enumerate() {
+    for (number, (stream, (direction, message))) in messages.iter().enumerate() {
         let payload = message.to_string().into_bytes();
-        let flags = Flags::toward(*direction);
+        let (flags, stream) = (Flags::toward(*direction), *stream);
         let (time, kind, framing) = (number as i64 * 10_000_000, EventKind::Message, Framing::Lf);
-        let event = NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload };
+        let event = NewEvent { time, stream, exchange: 0, kind, flags, framing, payload: &payload };
         writer.append(event).expect("taken");
-        texts.insert(number as u32, payload);
     }
     let (reel, _) = writer.finish().expect("finished");
     let mut reader = ReelReader::from_stream(Box::new(Cursor::new(reel))).expect("a reel").with_payloads();
-    builder.begin(0);
     while let Some(item) = reader.next().expect("readable") {
         let Item::Block(block) = item else { panic!("damage") };
-        block.events().for_each(|event| builder.take(&event));
+        block.events().for_each(|event| take(&event));
     }
+}
+
+/// The library of these messages.
+fn library(matching: Matching, messages: &[(Direction, Value)]) -> Arc<Library> {
+    let messages: Vec<_> = messages.iter().map(|message| (0, message)).collect();
+    library_of(LibraryBuilder::new(matching, &[]), &messages)
+}
+
+/// The library of the messages of several sessions.
+fn library_of(mut builder: LibraryBuilder, messages: &[(u32, &(Direction, Value))]) -> Arc<Library> {
+    let mut texts = HashMap::new();
+    builder.begin(0);
+    each_event(messages, |event| {
+        builder.take(event);
+        texts.insert(event.header.seq as u32, event.body().to_vec());
+    });
     in_memory(builder, texts)
 }
 
@@ -227,6 +243,11 @@ fn the_handshake_and_pings_work_without_having_been_recorded() {
     );
     assert_eq!(client.send(&ask(3, "ping", json!({}))), [json!({"jsonrpc": "2.0", "id": 3, "result": {}})]);
     assert_eq!(client.send(&ask(4, "server/discover", json!({}))).remove(0)["error"]["code"], -32601);
+    let discover = |id: u64| ask(id, "server/discover", json!({}));
+    let refused = (SERVER, json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "no version"}}));
+    let probed = [discover(1), refused, discover(2), answer(2, json!({"supportedVersions": ["2026-07-28"]}))];
+    let mut client = Client::new(&library(Matching::Exact, &probed), Settings::default());
+    assert_eq!(client.send(&discover(5))[0]["result"]["supportedVersions"][0], "2026-07-28");
     let bare = [ask(1, "tools/list", json!({})), answer(1, json!({"tools": []}))];
     let mut client = Client::new(&library(Matching::Exact, &bare), Settings::default());
     let hello = client.send(&ask(0, "initialize", json!({"protocolVersion": "2025-03-26"}))).remove(0);

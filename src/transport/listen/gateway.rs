@@ -68,6 +68,10 @@ pub(crate) trait Backend: Send + Sync {
     /// # Errors
     /// The reason, which is sent to the client.
     fn open(&self, stream: u32) -> Result<Opened, String>;
+    /// Whether answers go into a stream of events although nothing else comes before them.
+    fn prefers_events(&self) -> bool {
+        false
+    }
     /// Passes a message of a session. Returns the part to send on.
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
     /// A message to a session's client that the gateway made in place of its server.
@@ -357,7 +361,7 @@ impl Gateway {
             false => said.recv().await,
         };
         match first {
-            Some(event) if event.is_answer() && said.is_over() => {
+            Some(event) if event.is_answer() && said.is_over() && !self.backend.prefers_events() => {
                 session.forget(said.stream);
                 Ok(Answer { message: event.message, is_made: event.is_made }.response(is_resumable))
             }

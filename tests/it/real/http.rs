@@ -144,7 +144,7 @@ fn the_inspector_prints_the_same_over_http() {
 }
 
 /// What the MCP Inspector prints for two requests to this server.
-fn inspect(stage: &Stage, server: &[OsString]) -> String {
+pub(super) fn inspect(stage: &Stage, server: &[OsString]) -> String {
     let call = ["tools/call", "--tool-name", "get-sum", "--tool-arg", "a=2", "--tool-arg", "b=40"];
     let mut printed = String::new();
     for method in [&["tools/list"][..], &call] {
@@ -177,7 +177,7 @@ impl Server {
     }
 
     /// Its URL when it listens on this port.
-    fn url(self, port: u16) -> OsString {
+    pub(super) fn url(self, port: u16) -> OsString {
         let path = match self {
             Self::Everything("sse") | Self::Python("sse") => "sse",
             _ => "mcp",
@@ -198,7 +198,7 @@ impl Server {
     }
 
     /// Starts it and waits until it listens; also returns its port.
-    fn start(self, stage: &Stage) -> (Live, u16) {
+    pub(super) fn start(self, stage: &Stage) -> (Live, u16) {
         let port = free_port();
         let mut command = stage.command(&self.words(stage));
         command.env("PORT", port.to_string());
@@ -253,7 +253,7 @@ fn meet_with(client: ClientKind, server: Server, known: &[&str]) {
 }
 
 /// A suite's results by scenario: each check's name, verdict and reason.
-type Verdicts = BTreeMap<String, Vec<[String; 3]>>;
+pub(super) type Verdicts = BTreeMap<String, Vec<[String; 3]>>;
 
 /// Scenarios that mcpreel answers itself: it refuses foreign origins before the server sees them.
 const OF_THE_TAP: [&str; 1] = ["server-dns-rebinding-protection"];
@@ -262,13 +262,8 @@ const OF_THE_TAP: [&str; 1] = ["server-dns-rebinding-protection"];
 fn conform(suite: &str, server: Server, options: &[&str]) -> Value {
     let stage = Stage::new();
     let (_server, port) = server.start(&stage);
-    let run = |port: u16, name: &str| {
-        let mut words = stage.peers.on_node_24(&format!("{suite}/dist/index.js"));
-        let url = format!("http://127.0.0.1:{port}/mcp");
-        words.extend(["server", "--url", &url, "-o", name].iter().chain(options).map(OsString::from));
-        let said = stage.run(&words);
-        verdicts(&stage.path(name)).unwrap_or_else(|error| panic!("{error}\n{}", said.errors()))
-    };
+    let run =
+        |port: u16, name: &str| conformance(&stage, suite, &format!("http://127.0.0.1:{port}/mcp"), options, name);
     let direct = run(port, "direct");
     let reels = common::Stage::new();
     let tap = Tap::in_front_of(&reels, &format!("http://127.0.0.1:{port}/mcp"), &[]);
@@ -288,6 +283,14 @@ fn conform(suite: &str, server: Server, options: &[&str]) -> Value {
     let of_server = findings.iter().filter(|finding| finding["direction"] == "s2c");
     assert_eq!(of_server.count(), 0, "what the server says passes through whole: {report:#}");
     report
+}
+
+/// Runs a suite against a URL; the results go to a folder of this name.
+pub(super) fn conformance(stage: &Stage, suite: &str, url: &str, options: &[&str], name: &str) -> Verdicts {
+    let mut words = stage.peers.on_node_24(&format!("{suite}/dist/index.js"));
+    words.extend(["server", "--url", url, "-o", name].iter().chain(options).map(OsString::from));
+    let said = stage.run(&words);
+    verdicts(&stage.path(name)).unwrap_or_else(|error| panic!("{error}\n{}", said.errors()))
 }
 
 fn verdicts(out: &Path) -> std::io::Result<Verdicts> {

@@ -2,16 +2,18 @@
 
 use crate::cli::printer::note;
 use crate::cli::recordings;
-use crate::cli::redaction::RedactOptions;
+use crate::cli::redaction::{KeyOptions, RedactOptions, here};
 use crate::error::CommandError;
 use crate::files::output::{PRIVATE, Replacement};
 use crate::files::reels;
 use crate::replay::mock::{Library, LibraryBuilder, Matching, Payloads};
 use crate::runtime::mock::payloads::{InMemory, InReel};
+use crate::share::Redaction;
 use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::wire::text::counted;
 use crate::wire::{Direction, Framing};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Messages of at most this many bytes together stay in memory.
 const IN_MEMORY: usize = 4 << 20;
@@ -34,21 +36,60 @@ impl Payloads for Joined {
 /// A recording cannot be read, or none contains an answered request.
 pub(super) fn read(paths: &[PathBuf], matching: Matching, ignored: &[String]) -> Result<Library, CommandError> {
     let (mut builder, mut joined, mut first) = (LibraryBuilder::new(matching, ignored), Vec::new(), 0);
+    if let Some(redaction) = redaction_of(paths)? {
+        let redaction = Mutex::new(redaction);
+        let of = move |request: &[u8]| redaction.lock().unwrap_or_else(PoisonError::into_inner).comparable(request);
+        builder = builder.disguised(Arc::new(of));
+    }
+    let mut is_damaged = false;
     for path in paths {
         builder.begin(first);
-        let (payloads, count) = read_one(path, &mut builder)?;
+        let (payloads, count, damage) = read_one(path, &mut builder)?;
         joined.push((first, payloads));
         first += count;
+        is_damaged |= damage;
     }
     let library = builder.finish(Arc::new(Joined(joined)));
+    if is_damaged && let Some((place, method)) = library.unanswered().next() {
+        let count = counted(library.unanswered().count() as u64, "recorded request");
+        note(&format!("{count} without an answer in what can be read; the first is {place}, {method}"));
+    }
     match (library.len(), paths) {
         (0, [path, ..]) => Err(reels::without_messages(path)),
         _ => Ok(library),
     }
 }
 
-/// Reads one recording. Returns its messages and the number of its events.
-fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloads>, u32), CommandError> {
+/// Returns what makes requests comparable with those of redacted reels, if there is one among these. It knows the secrets of
+/// all.
+///
+/// # Errors
+///
+/// A recording cannot be read, or its settings are not valid.
+fn redaction_of(paths: &[PathBuf]) -> Result<Option<Redaction>, CommandError> {
+    let reels = paths.iter().filter(|path| recordings::is_reel_file(path));
+    let mut redacted = Vec::new();
+    for path in reels {
+        let header = reels::open(Some(path))?.0.header().clone();
+        redacted.extend(Redaction::settings_of(&header).map(|settings| (path, settings)));
+    }
+    let Some((first, settings)) = redacted.first() else { return Ok(None) };
+    if let Some((other, _)) = redacted.iter().find(|(_, others)| others != settings) {
+        let error = format!("{} and {} were redacted with different settings", first.display(), other.display());
+        return Err(CommandError::usage(error).hint("serve them separately"));
+    }
+    let mut redaction = Redaction::comparing(&here(settings.clone()))
+        .map_err(|error| CommandError::usage(format!("the settings in {}: {error}", first.display())))?;
+    for (path, _) in &redacted {
+        // Damage is reported when the reel is read for the mock.
+        recordings::open(path, None, &RedactOptions::default())?.each_event(|_| {}, |event| redaction.learn(event))?;
+    }
+    redaction.end_learning();
+    Ok(Some(redaction))
+}
+
+/// Reads one recording. Returns its messages, the number of its events, and whether it is damaged.
+fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloads>, u32, bool), CommandError> {
     let may_seek = recordings::is_reel_file(path);
     let (mut kept, mut bytes, mut count) = (Some(InMemory::default()), 0, 0);
     let damage = recordings::open(path, Some(note), &RedactOptions::default())?.each_event(
@@ -72,7 +113,7 @@ fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloa
         Some(messages) => Box::new(messages),
         None => Box::new(InReel::new(ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?)),
     };
-    Ok((payloads, count))
+    Ok((payloads, count, !damage.is_empty()))
 }
 
 /// Refuses to append to something that is not a reel.
@@ -88,7 +129,8 @@ pub(super) fn check_is_reel(path: &Path) -> Result<(), CommandError> {
         .hint("it needs a reel; `mcpreel import` makes one"))
 }
 
-/// Appends exchanges, requests and responses, to a reel, as a session of its own.
+/// Appends exchanges, requests and responses, to a reel, as a session of its own. What goes into a redacted reel is
+/// redacted.
 ///
 /// # Errors
 ///
@@ -104,12 +146,27 @@ pub(super) fn append(path: &Path, exchanges: &[(Vec<u8>, Vec<u8>)]) -> Result<()
         (last, streams) = (event.header.time.max(last), event.header.stream.max(streams));
         writer.append(event.again()).map_err(failed)
     })?;
+    let settings = Redaction::settings_of(&header);
+    let mut redaction = settings.map(|settings| KeyOptions::default().with(&here(settings))).transpose()?;
+    let mut added = Vec::new();
     for (request, response) in exchanges {
         for (direction, payload) in [(Direction::ClientToServer, request), (Direction::ServerToClient, response)] {
             let flags = Flags::toward(direction);
             let (stream, kind, framing) = (streams + 1, EventKind::Message, Framing::Lf);
-            let event = NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload };
-            writer.append(event).map_err(failed)?;
+            added.push(NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload });
+        }
+    }
+    if let Some(redaction) = &mut redaction {
+        added.iter().for_each(|event| redaction.learn_new(event));
+        redaction.end_learning();
+    }
+    for event in added {
+        match &mut redaction {
+            Some(redaction) => {
+                let (flags, payload) = redaction.single(&event);
+                writer.append(NewEvent { flags, payload: &payload, ..event }).map_err(failed)?;
+            }
+            None => writer.append(event).map_err(failed)?,
         }
     }
     writer.finish().map_err(failed)?;

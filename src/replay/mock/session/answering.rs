@@ -1,14 +1,18 @@
 //! Finds the recorded answer to a request.
 
 use super::{
-    Anchor, Envelope, INTERNAL_ERROR, Id, MAX_RENAMED, METHOD_NOT_FOUND, Matching, Miss, MockSession, Output, Pending,
-    Queued, Renamed, Value, error, json, token_of, with_subscriptions,
+    Anchor, CLIENT_IDS, Envelope, INTERNAL_ERROR, Id, MAX_RENAMED, METHOD_NOT_FOUND, Matching, Miss, MockSession,
+    Output, Pending, Queued, Renamed, Value, error, json, token_of,
 };
+use crate::diff::volatile::ValueKey;
 use crate::protocol::revision::{Era, Revision};
 use crate::replay::mock::rekey::with_revision;
 use crate::replay::replies::with_id;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// At most this many recorded requests are compared with one that has volatile values.
+const MAX_COMPARED: usize = 4096;
 
 /// What to do with a request.
 enum Choice {
@@ -39,7 +43,8 @@ impl MockSession {
             "initialize" | "server/discover" => return self.shake_hands(now, method, envelope, id),
             _ => {}
         }
-        match self.choose(method, envelope.params, message) {
+        let comparable = self.library.keys.comparable(message);
+        match self.choose(method, comparable.as_deref().unwrap_or(message)) {
             Choice::Answer(exchange) => self.serve(now, exchange, id, envelope.params, None),
             Choice::Hold(exchange) => self.hold(now, exchange, id, envelope.params),
             Choice::Miss(miss) if self.settings.forwards => {
@@ -60,7 +65,7 @@ impl MockSession {
     fn shake_hands(&mut self, now: Duration, method: &str, envelope: &Envelope<'_>, id: Vec<u8>) {
         let requested = envelope.params.and_then(|params| json::str_member(params, "protocolVersion"));
         let requested = requested.map(std::borrow::Cow::into_owned);
-        if let Some(exchange) = self.library.first_of(method) {
+        if let Some(exchange) = self.library.first_of(method, self.recorded) {
             let known = requested.filter(|version| Revision::parse(version).is_some_and(|it| it.era() == Era::Legacy));
             return self.serve(now, exchange, id, envelope.params, known);
         }
@@ -77,7 +82,7 @@ impl MockSession {
 
     /// Returns a result for `initialize`, for a recording without one.
     fn made_up_handshake(&self, requested: Option<&str>) -> Value {
-        let discovered = self.library.first_of("server/discover").and_then(|exchange| {
+        let discovered = self.library.first_of("server/discover", self.recorded).and_then(|exchange| {
             let answer = self.library.exchanges[exchange as usize].answer()?;
             serde_json::from_slice::<Value>(&self.library.text(answer)).ok()
         });
@@ -96,9 +101,10 @@ impl MockSession {
         })
     }
 
-    fn choose(&mut self, method: &str, params: Option<&[u8]>, message: &[u8]) -> Choice {
+    fn choose(&mut self, method: &str, message: &[u8]) -> Choice {
         let library = Arc::clone(&self.library);
-        let (key, _) = library.keys.of(method, params);
+        let envelope = Envelope::scan(message);
+        let (key, _) = library.keys.of(&envelope);
         if library.keys.matching() == Matching::Sequence {
             return self.choose_next(key, message);
         }
@@ -106,27 +112,87 @@ impl MockSession {
         if group.is_empty() {
             return Choice::Miss(Miss::never_recorded(&library, message));
         }
-        let cursor = self.cursors.entry(key).or_insert(0);
-        while let Some(number) = group.get(*cursor as usize) {
-            let exchange = &library.exchanges[*number as usize];
-            if exchange.answer().is_some() {
-                *cursor += 1;
-                return Choice::Answer(*number);
-            }
-            if exchange.may_stay_open {
-                *cursor += 1;
-                return Choice::Hold(*number);
-            }
-            // Another one may have an answer.
-            *cursor += 1;
+        let values = library.keys.values(message);
+        let chosen = match values.is_empty() {
+            true => Ok(self.next_unused(key, group)),
+            false => self.with_values(&values, group, message),
+        };
+        match chosen {
+            Ok(Some(number)) if library.exchanges[number as usize].answer().is_some() => return Choice::Answer(number),
+            Ok(Some(number)) => return Choice::Hold(number),
+            Err(miss) => return Choice::Miss(miss),
+            Ok(None) => {}
         }
-        let answered = || group.iter().rev().find(|number| library.exchanges[**number as usize].answer().is_some());
+        let mut answered = group.iter().rev().filter(|number| library.exchanges[**number as usize].answer().is_some());
         let repeats = self.settings.reuse || matches!(method, "tasks/get" | "tasks/result");
-        match (answered(), repeats) {
-            (Some(last), true) => Choice::Answer(*last),
-            (Some(_), false) => Choice::Miss(Miss::used_up(&library, group, message)),
-            (None, _) => Choice::Miss(Miss::unanswered(&library.exchanges[group[0] as usize], message)),
+        if answered.clone().next().is_none() {
+            return Choice::Miss(Miss::unanswered(&library, &library.exchanges[group[0] as usize], message));
         }
+        match answered.find(|number| repeats && (values.is_empty() || self.stands_for(&values, **number))) {
+            Some(last) => Choice::Answer(*last),
+            None => Choice::Miss(Miss::used_up(&library, group, message)),
+        }
+    }
+
+    /// Returns whether an exchange can be served: it is unused, and it has an answer or needs none.
+    fn is_free(&self, number: u32) -> bool {
+        let exchange = &self.library.exchanges[number as usize];
+        !self.report.used.has(number as usize) && (exchange.answer().is_some() || exchange.may_stay_open)
+    }
+
+    /// Returns the next exchange of a group that can be served: one of the session that is played, if there is one.
+    fn next_unused(&mut self, key: u64, group: &[u32]) -> Option<u32> {
+        let [mut own, mut any] = self.cursors.get(&key).copied().unwrap_or_default();
+        let at = |place: u32| group.get(place as usize).copied();
+        let is_own = |number: u32| self.library.exchanges[number as usize].session == self.recorded;
+        while at(own).is_some_and(|number| !is_own(number) || !self.is_free(number)) {
+            own += 1;
+        }
+        while at(any).is_some_and(|number| !self.is_free(number)) {
+            any += 1;
+        }
+        self.cursors.insert(key, [own, any]);
+        at(own).or_else(|| at(any))
+    }
+
+    /// Returns an unused exchange of a group whose values these can stand for, preferably the same ones.
+    fn with_values(&mut self, values: &[ValueKey], group: &[u32], message: &[u8]) -> Result<Option<u32>, Miss> {
+        let (mut fitting, mut unfit) = (None, None);
+        for number in
+            group.iter().copied().filter(|number| self.is_free(*number)).take(MAX_COMPARED).collect::<Vec<_>>()
+        {
+            let recorded = self.recorded_values(number);
+            match self.values.conflict(values, &recorded) {
+                None if *recorded == *values => {
+                    fitting = Some((number, recorded));
+                    break;
+                }
+                None => fitting = fitting.or(Some((number, recorded))),
+                Some(place) => unfit = unfit.or(Some((number, place))),
+            }
+        }
+        match (fitting, unfit) {
+            (Some((number, recorded)), _) => {
+                self.values.learn(values, &recorded);
+                Ok(Some(number))
+            }
+            (None, Some((number, place))) => {
+                Err(Miss::other_value(&self.library, &self.library.exchanges[number as usize], message, place))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Returns whether the values of a request stand for those of a recorded one.
+    fn stands_for(&mut self, values: &[ValueKey], number: u32) -> bool {
+        let recorded = self.recorded_values(number);
+        self.values.conflict(values, &recorded).is_none()
+    }
+
+    fn recorded_values(&mut self, number: u32) -> Box<[ValueKey]> {
+        let library = &self.library;
+        let read = || library.keys.values(&library.request(&library.exchanges[number as usize]));
+        self.values.of_request(number, read)
     }
 
     /// Chooses the next exchange, if the request is the same. The handshake and pings have no place in the order.
@@ -148,7 +214,7 @@ impl MockSession {
         match (exchange.answer(), exchange.may_stay_open) {
             (Some(_), _) => Choice::Answer(number),
             (None, true) => Choice::Hold(number),
-            (None, false) => Choice::Miss(Miss::unanswered(exchange, message)),
+            (None, false) => Choice::Miss(Miss::unanswered(&library, exchange, message)),
         }
     }
 
@@ -178,7 +244,7 @@ impl MockSession {
         let exchange = &library.exchanges[number as usize];
         self.report.used.insert(number as usize);
         let is_subscription = exchange.may_stay_open;
-        if !exchange.has_token && !is_subscription {
+        if !exchange.has_own_ids && !is_subscription {
             return;
         }
         let recorded = library.text(exchange.request);
@@ -188,6 +254,14 @@ impl MockSession {
             self.tokens.retain(|known| known.recorded != recorded);
             self.tokens.push(Renamed { recorded: recorded.to_vec(), live: live.to_vec() });
             self.tokens.drain(..self.tokens.len().saturating_sub(MAX_RENAMED));
+        }
+        for name in CLIENT_IDS {
+            let id = |params: Option<&[u8]>| Some(json::first_member(params?, name)?.to_vec());
+            if let (Some(recorded), Some(live)) = (id(recorded.params), id(params)) {
+                self.client_ids.retain(|known| known.recorded != recorded);
+                self.client_ids.push(Renamed { recorded, live });
+                self.client_ids.drain(..self.client_ids.len().saturating_sub(MAX_RENAMED));
+            }
         }
         if let Some(recorded) = recorded.id.filter(|_| is_subscription) {
             self.subscriptions.push(Renamed { recorded: recorded.0.to_vec(), live: id.to_vec() });
@@ -205,7 +279,7 @@ impl MockSession {
         if let Some(revision) = &pending.revision {
             text = with_revision(&text, revision);
         }
-        text = with_subscriptions(text, &self.subscriptions);
+        text = self.with_live_ids(text);
         self.spoil(now, &exchange, &pending.id, text, outputs);
         self.follow(now, Anchor::Answered(pending.exchange));
     }

@@ -1,0 +1,273 @@
+//! Makes the index from the events of recordings.
+
+use super::{Anchor, Exchange, Initiated, Library, NONE, Payloads};
+use crate::replay::mock::matching::{CLIENT_IDS, Disguise, Matching, RequestKeys};
+use crate::session::Pairing;
+use crate::trace::{Event, EventKind};
+use crate::wire::{Direction, Envelope, Framing, Id, IdKey, MessageKind, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What is remembered of a pending request.
+#[derive(Clone, Copy, Debug)]
+enum Open {
+    Exchange(u32, i64),
+    Initiated(u32),
+}
+
+/// The state of one recorded session.
+#[derive(Debug)]
+struct Stream {
+    /// The number of the recorded session.
+    session: u16,
+    last: (Anchor, i64),
+    notified: HashMap<u16, u32>,
+    /// The exchange of each progress token that is in use.
+    tokens: HashMap<IdKey, (u32, i64)>,
+    /// When the client last answered a request of the server for a pending exchange.
+    replied: HashMap<u32, i64>,
+}
+
+/// Builds a library from events.
+#[derive(Debug)]
+pub struct LibraryBuilder {
+    keys: RequestKeys,
+    exchanges: Vec<Exchange>,
+    initiated: Vec<Initiated>,
+    methods: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, u16>,
+    open: Pairing<Open>,
+    streams: HashMap<(u32, u32), Stream>,
+    /// The number of the reel, and of the first event in it.
+    reel: (u32, u32),
+    firsts: Vec<u32>,
+    sessions: u16,
+    answers_in_events: bool,
+}
+
+/// The limit on the number of different methods.
+const MAX_METHODS: u16 = 4096;
+/// The limit on tokens that are remembered for a session.
+const MAX_TOKENS: usize = 4096;
+
+impl LibraryBuilder {
+    /// A library without messages. Requests are compared according to `matching`, without what is at the `ignored`
+    /// JSON pointers.
+    pub fn new(matching: Matching, ignored: &[String]) -> Self {
+        Self {
+            keys: RequestKeys::new(matching, ignored),
+            exchanges: Vec::new(),
+            initiated: Vec::new(),
+            methods: Vec::new(),
+            numbers: HashMap::new(),
+            open: Pairing::default(),
+            streams: HashMap::new(),
+            reel: (0, 0),
+            firsts: Vec::new(),
+            sessions: 0,
+            answers_in_events: false,
+        }
+    }
+
+    /// Compares requests in this disguise.
+    pub(crate) fn disguised(self, disguise: Disguise) -> Self {
+        Self { keys: self.keys.disguised(disguise), ..self }
+    }
+
+    /// Begins the next reel: its events get numbers from `first` on.
+    pub fn begin(&mut self, first: u32) {
+        self.reel = (self.reel.0 + 1, first);
+        self.firsts.push(first);
+        self.streams.clear();
+        self.open = Pairing::default();
+    }
+
+    /// Processes the next event of the reel. Messages in batches are served by themselves.
+    pub fn take(&mut self, event: &Event<'_>) {
+        if event.header.kind != EventKind::Message {
+            return;
+        }
+        let Some(number) = u32::try_from(event.header.seq).ok().and_then(|seq| seq.checked_add(self.reel.1)) else {
+            return;
+        };
+        let envelope = Envelope::scan(event.body());
+        let (stream, time) = (event.header.stream, event.header.time);
+        let (direction, place) = (event.header.direction(), (self.reel.0, stream));
+        self.streams.entry(place).or_insert_with(|| {
+            let session = self.sessions;
+            // Those beyond the limit are served as one.
+            self.sessions = session.saturating_add(1);
+            let last = (Anchor::Start(session), time);
+            Stream { session, last, notified: HashMap::new(), tokens: HashMap::new(), replied: HashMap::new() }
+        });
+        self.answers_in_events |= event.header.framing == Framing::Sse && envelope.kind.is_response();
+        match (direction, envelope.kind) {
+            (Direction::ClientToServer, MessageKind::Request) => {
+                let key = match self.keys.comparable(event.body()) {
+                    Some(text) => self.keys.of(&Envelope::scan(&text)),
+                    None => self.keys.of(&envelope),
+                };
+                self.asked(place, number, time, &envelope, key);
+            }
+            (Direction::ClientToServer, MessageKind::Notification) => self.notified(place, time, &envelope),
+            (Direction::ClientToServer, kind) if kind.is_response() => self.replied(place, time, &envelope),
+            (Direction::ServerToClient, kind) if kind.is_response() => self.answered(place, number, time, &envelope),
+            (Direction::ServerToClient, MessageKind::Request | MessageKind::Notification) => {
+                self.initiate(place, number, time, &envelope);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the library, which reads messages from `payloads`.
+    pub(crate) fn finish(mut self, payloads: Arc<dyn Payloads>) -> Library {
+        self.exchanges.shrink_to_fit();
+        self.initiated.shrink_to_fit();
+        let by_key = sorted(self.exchanges.len(), |number| self.exchanges[number as usize].key);
+        let by_anchor = sorted(self.initiated.len(), |number| self.initiated[number as usize].anchor);
+        Library {
+            exchanges: self.exchanges,
+            by_key,
+            initiated: self.initiated,
+            by_anchor,
+            methods: self.methods,
+            numbers: self.numbers,
+            keys: self.keys,
+            payloads,
+            firsts: self.firsts,
+            sessions: self.sessions,
+            answers_in_events: self.answers_in_events,
+        }
+    }
+
+    fn number_of(&mut self, method: &str) -> u16 {
+        if let Some(known) = self.numbers.get(method) {
+            return *known;
+        }
+        let number = u16::try_from(self.methods.len()).unwrap_or(u16::MAX);
+        // Methods beyond the limit share the last number, and are found by their keys all the same.
+        if number == MAX_METHODS {
+            return MAX_METHODS - 1;
+        }
+        self.methods.push(method.into());
+        self.numbers.insert(method.into(), number);
+        number
+    }
+
+    fn asked(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>, (key, kin): (u64, u32)) {
+        let (Some(id), Some(method)) = (envelope.id, envelope.method.as_deref()) else { return };
+        let exchange = u32::try_from(self.exchanges.len()).unwrap_or(NONE);
+        let token = envelope.params.and_then(|params| json::at_path(params, &["_meta", "progressToken"]));
+        let names = |params| CLIENT_IDS.iter().any(|name| json::first_member(params, name).is_some());
+        let has_own_ids = token.is_some() || !method.starts_with("tools/") && envelope.params.is_some_and(names);
+        let number_of_method = self.number_of(method);
+        self.exchanges.push(Exchange {
+            key,
+            kin,
+            request: number,
+            answer: NONE,
+            delay_us: 0,
+            method: number_of_method,
+            replies: 0,
+            is_refused: false,
+            has_own_ids,
+            may_stay_open: method == "subscriptions/listen",
+            session: self.streams.get(&place).map_or(0, |stream| stream.session),
+        });
+        self.open.ask(place.1, Direction::ClientToServer, id.key(), Open::Exchange(exchange, time));
+        if let Some(stream) = self.streams.get_mut(&place) {
+            stream.last = (Anchor::Asked(exchange), time);
+            if let Some(token) = token.filter(|_| stream.tokens.len() < MAX_TOKENS) {
+                stream.tokens.insert(Id(token).key(), (exchange, time));
+            }
+        }
+    }
+
+    fn answered(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>) {
+        let id = envelope.id.map(|id| id.key());
+        let open = id.and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
+        let Some(Open::Exchange(exchange, since)) = open else { return };
+        if let (Some(found), Some(stream)) = (self.exchanges.get_mut(exchange as usize), self.streams.get_mut(&place)) {
+            let since = stream.replied.remove(&exchange).unwrap_or(since);
+            (found.answer, found.delay_us) = (number, micros(since, time));
+            found.is_refused = envelope.kind == MessageKind::Error;
+            stream.last = (Anchor::Answered(exchange), time);
+            stream.tokens.retain(|_, (owner, _)| *owner != exchange);
+        }
+    }
+
+    fn notified(&mut self, place: (u32, u32), time: i64, envelope: &Envelope<'_>) {
+        let method = envelope.method.as_deref().unwrap_or_default();
+        if method == "notifications/cancelled" {
+            let id = envelope.params.and_then(|params| json::first_member(params, "requestId")).map(|id| Id(id).key());
+            // Looks at the request, and leaves it open.
+            let open = id.clone().and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
+            if let (Some(id), Some(open)) = (id, open) {
+                if let Open::Exchange(exchange, _) = open {
+                    self.exchanges[exchange as usize].may_stay_open = true;
+                }
+                self.open.ask(place.1, Direction::ClientToServer, id, open);
+            }
+            return;
+        }
+        // How many of these come depends on the client's speed.
+        if method == "notifications/progress" || method.ends_with("/chunk") {
+            return;
+        }
+        let number = self.number_of(method);
+        if let Some(stream) = self.streams.get_mut(&place) {
+            let count = stream.notified.entry(number).or_insert(0);
+            *count += 1;
+            stream.last = (Anchor::Notified(stream.session, number, *count), time);
+        }
+    }
+
+    /// The client answered a request of the server.
+    fn replied(&mut self, place: (u32, u32), time: i64, envelope: &Envelope<'_>) {
+        let id = envelope.id.map(|id| id.key());
+        let open = id.and_then(|id| self.open.answer(place.1, Direction::ClientToServer, id));
+        let Some(Open::Initiated(initiated)) = open else { return };
+        let Some(stream) = self.streams.get_mut(&place) else { return };
+        stream.last = (Anchor::Replied(initiated), time);
+        if let Some(owner) = self.initiated.get(initiated as usize).and_then(Initiated::owner)
+            && let Some(exchange) = self.exchanges.get_mut(owner as usize).filter(|one| one.answer == NONE)
+        {
+            exchange.replies = exchange.replies.saturating_add(1);
+            stream.replied.insert(owner, time);
+        }
+    }
+
+    /// The server sent a request or a notification.
+    fn initiate(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>) {
+        let Some(stream) = self.streams.get(&place) else { return };
+        let token = envelope.params.filter(|_| envelope.method.as_deref() == Some("notifications/progress"));
+        let token = token.and_then(|params| json::first_member(params, "progressToken"));
+        let by_token = token.and_then(|token| stream.tokens.get(&Id(token).key()));
+        let (anchor, since) = match by_token {
+            Some((owner, since)) => (Anchor::Asked(*owner), *since),
+            None => stream.last,
+        };
+        let owner = match anchor {
+            Anchor::Asked(exchange) => exchange,
+            Anchor::Replied(before) => self.initiated.get(before as usize).map_or(NONE, |one| one.owner),
+            Anchor::Start(_) | Anchor::Answered(_) | Anchor::Notified(..) => NONE,
+        };
+        let is_request = envelope.kind == MessageKind::Request;
+        let initiated = u32::try_from(self.initiated.len()).unwrap_or(NONE);
+        self.initiated.push(Initiated { anchor, message: number, delay_us: micros(since, time), owner, is_request });
+        if let (true, Some(id)) = (is_request, envelope.id) {
+            self.open.ask(place.1, Direction::ServerToClient, id.key(), Open::Initiated(initiated));
+        }
+    }
+}
+
+/// Returns the numbers below `count` in the order of what `key` says of them.
+fn sorted<K: Ord>(count: usize, key: impl Fn(u32) -> K) -> Vec<u32> {
+    let mut numbers: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
+    numbers.sort_by_key(|number| key(*number));
+    numbers
+}
+
+fn micros(from: i64, to: i64) -> u32 {
+    u32::try_from(to.saturating_sub(from).max(0) / 1000).unwrap_or(u32::MAX)
+}

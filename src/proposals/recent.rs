@@ -13,6 +13,11 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
+    /// Returns the digest of bytes.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        Self { length: bytes.len(), sum: crc32c::crc32c(bytes) }
+    }
+
     /// Appends text.
     pub(crate) fn append(&mut self, text: &str) {
         self.length += text.len();

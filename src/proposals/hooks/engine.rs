@@ -10,7 +10,7 @@ mod template;
 mod tests;
 
 pub use declaration::Declarations;
-pub(crate) use declaration::{Hook, HookContent};
+pub(crate) use declaration::{Hook, HookContent, ToolGlob};
 pub(crate) use matching::ignored_matcher;
 pub use template::Filling;
 

@@ -68,6 +68,9 @@ rules! {
     ORDER = Error "hooks/order",
         "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result.",
         "SEP-2282, Event types";
+    EXCLUDED_TOOL = Error "hooks/excluded-tool",
+        "The client calls the `context_tool` of a hook only for tools whose names the hook's `matcher.tool_name` matches. Checked where an argument is `{tool_name}`.",
+        "SEP-2282, Matchers";
     UNKNOWN_VARIABLE = Info "hooks/unknown-variable",
         "In hooks, the server uses only the variables `{project_name}`, `{session_id}`, `{tool_name}`, `{tool_input}` and `{tool_output}`; a client leaves any other one as it is.",
         "SEP-2282, Template variables";

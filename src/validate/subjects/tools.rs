@@ -2,7 +2,7 @@
 
 use crate::proposals::Findings;
 use crate::proposals::findings::rules;
-use crate::proposals::recent::Recent;
+use crate::proposals::recent::{Digest, Recent};
 use crate::protocol::{Revision, errors, http};
 use crate::validate::foreign_schema::{Compiled, ForeignSchema, differences_within};
 use crate::validate::parse;
@@ -95,6 +95,8 @@ struct Call {
 struct Tools {
     tools: HashMap<String, Tool, foldhash::fast::RandomState>,
     calls: Recent<IdKey, Call>,
+    /// The text of the latest list, if it came in one page.
+    listed: Option<Digest>,
     /// The number of listings that began.
     listing: u64,
     /// The latest listing is complete, and the server has not said that the tools changed.
@@ -110,6 +112,7 @@ impl Default for Tools {
         Self {
             tools: HashMap::default(),
             calls: Recent::new(CALLS),
+            listed: None,
             listing: 0,
             is_complete: false,
             is_full: false,
@@ -135,6 +138,14 @@ impl Tools {
     fn listed(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let content = message.content();
         let is_first = message.observed.request.is_none_or(|request| request.params["cursor"].is_null());
+        let is_whole = is_first && content.get("nextCursor").is_none();
+        let listed = message.observed.envelope.result.filter(|_| is_whole).map(Digest::of_bytes);
+        // Most lists are those that were listed before.
+        if listed.is_some() && listed == self.listed {
+            self.is_complete = !self.is_full && message.saw_all();
+            return;
+        }
+        self.listed = listed;
         self.listing += u64::from(is_first);
         for tool in content["tools"].as_array().into_iter().flatten() {
             self.list(message, tool, findings);

@@ -95,6 +95,23 @@ pub(super) const CASES: &[Case] = &[
            c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"of mcpreel":"x"}}}"#,
     ),
     (
+        "hooks/excluded-tool",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"post_tool_use","matcher":{"tool_name":"write_*"},"context_tool":"recall",
+            "context_tool_args":{"of":"{tool_name}"},"priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"read_file"}}
+           s>c {"id":1,"result":{"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"of":"read_file"}}}"#,
+    ),
+    (
+        "hooks/order",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"post_tool_use","context_tool":"recall","context_tool_args":{"of":"{tool_name}"},
+            "priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"path":"a"}}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"of":"write"}}}"#,
+    ),
+    (
         "hooks/order",
         r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
             {"event":"post_tool_use","context_tool":"recall","context_tool_args":{"q":"{tool_input}"},
@@ -118,6 +135,12 @@ pub(super) const QUIET: &[&str] = &[
         {"event":"session_start","context_tool":"recall","context_tool_args":{"of {project_name}":"{project_name}"},
         "priority":"suggestion"}]}}
        c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"of {project_name}":"mcpreel"}}}"#,
+    r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+        {"event":"post_tool_use","matcher":{"tool_name":"write_*"},"context_tool":"recall",
+        "context_tool_args":{"of":"{tool_name}"},"priority":"suggestion"}]}}
+       c>s {"id":1,"method":"tools/call","params":{"name":"write_file"}}
+       s>c {"id":1,"result":{"content":[]}}
+       c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"of":"write_file"}}}"#,
 ];
 
 fn count(script: &str, rule: &str) -> usize {

@@ -29,7 +29,12 @@ pub struct ToolGlob {
 }
 
 impl ToolGlob {
-    fn new(pattern: &str) -> Result<Self, String> {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    ///
+    /// It is not a glob.
+    pub(crate) fn new(pattern: &str) -> Result<Self, String> {
         let glob = GlobBuilder::new(&with_plain_braces(pattern)).backslash_escape(true).build();
         let glob = glob.map_err(|error| format!("tool_name is not a glob: {}", error.kind()))?;
         Ok(Self { pattern: pattern.to_owned(), matcher: glob.compile_matcher() })

@@ -5,8 +5,10 @@
 //! template. The order of messages is checked only if the arguments contain the input of a call on the same connection.
 
 use super::{
-    KEY_SUBSTITUTED, NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS, VARIABLE_CHANGED, has_variable, pieces, variables,
+    EXCLUDED_TOOL, KEY_SUBSTITUTED, NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS, VARIABLE_CHANGED, has_variable,
+    pieces, variables,
 };
+use crate::proposals::hooks::engine::ToolGlob;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::{Findings, Observed};
 use crate::protocol::schema;
@@ -25,6 +27,8 @@ struct Hook {
     event: String,
     tool: String,
     arguments: Value,
+    /// The names of the tools that it is about; `None` for all.
+    tools: Option<ToolGlob>,
     /// Whether its arguments were checked against the tool's schema.
     checked: bool,
 }
@@ -33,10 +37,17 @@ struct Hook {
 #[derive(Debug)]
 pub(super) struct Firing {
     hooks: Vec<Hook>,
-    /// Calls without a result so far, by id, with their arguments.
-    open: Recent<IdKey, Digest>,
-    /// The arguments of calls with a result.
-    over: Recent<Digest>,
+    /// Calls without a result so far, by id.
+    open: Recent<IdKey, Call>,
+    /// Calls with a result.
+    over: Recent<Call>,
+}
+
+/// A tool's name and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Call {
+    tool: Digest,
+    input: Digest,
 }
 
 impl Default for Firing {
@@ -51,7 +62,8 @@ impl Firing {
         let arguments = declaration.get("context_tool_args").cloned().unwrap_or_else(|| json!({}));
         if self.hooks.len() < MAX {
             let (event, tool) = (event.to_owned(), tool.to_owned());
-            self.hooks.push(Hook { seq, event, tool, arguments, checked: false });
+            let tools = declaration["matcher"]["tool_name"].as_str().and_then(|glob| ToolGlob::new(glob).ok());
+            self.hooks.push(Hook { seq, event, tool, arguments, tools, checked: false });
         }
     }
 
@@ -84,14 +96,15 @@ impl Firing {
             self.check_call(hook, arguments, message.seq, findings);
         }
         if let Some(id) = message.envelope.id {
-            self.open.insert(id.key(), digest(arguments));
+            let call = Call { tool: digest(&message.content["name"]), input: digest(arguments) };
+            self.open.insert(id.key(), call);
         }
     }
 
     /// Handles a tool's result.
     pub(super) fn answered(&mut self, message: &Observed<'_>) {
-        if let Some(arguments) = message.envelope.id.and_then(|id| self.open.remove(&id.key())) {
-            self.over.insert(arguments, ());
+        if let Some(call) = message.envelope.id.and_then(|id| self.open.remove(&id.key())) {
+            self.over.insert(call, ());
         }
     }
 
@@ -135,21 +148,49 @@ impl Firing {
                     format!("the client sent {template:?} without substituting its variables")
                 });
             }
-            if *template != "{tool_input}" {
-                continue;
-            }
-            let Ok(input) = serde_json::from_str::<Value>(text) else { continue };
-            let input = digest(&input);
-            let (waits, over) = (self.open.values().any(|open| *open == input), self.over.contains(&input));
-            let early = hook.event == "post_tool_use" && waits && !over;
-            let late = hook.event == "pre_tool_use" && waits;
-            if waits || over {
-                findings.check(&ORDER, seq, !early && !late, || {
-                    format!("the hook on {} fired while the tool call had no result yet", hook.event)
-                });
+            match *template {
+                "{tool_input}" => self.check_input(hook, text, seq, findings),
+                "{tool_name}" if template != text => self.check_name(hook, text, seq, findings),
+                _ => {}
             }
         }
     }
+
+    fn check_input(&self, hook: &Hook, text: &str, seq: u64, findings: &mut Findings) {
+        let Ok(input) = serde_json::from_str::<Value>(text) else { return };
+        let input = digest(&input);
+        let (waits, over) = self.state_of(|call| call.input == input);
+        let early = hook.event == "post_tool_use" && waits && !over;
+        let late = hook.event == "pre_tool_use" && waits;
+        if waits || over {
+            check_order(hook, !early && !late, seq, findings);
+        }
+    }
+
+    /// Several calls of a tool may be pending, so a hook before one of them may come after another.
+    fn check_name(&self, hook: &Hook, text: &str, seq: u64, findings: &mut Findings) {
+        if let Some(tools) = &hook.tools {
+            findings.check(&EXCLUDED_TOOL, seq, tools.matches(text), || {
+                format!("the hook on {} fired for {text:?}, but is for {:?}", hook.event, tools.pattern)
+            });
+        }
+        let tool = digest(&Value::from(text));
+        let (waits, over) = self.state_of(|call| call.tool == tool);
+        if hook.event == "post_tool_use" && (waits || over) {
+            check_order(hook, over, seq, findings);
+        }
+    }
+
+    /// Whether a call waits for its result, and whether one has it.
+    fn state_of(&self, is_meant: impl Fn(&Call) -> bool) -> (bool, bool) {
+        (self.open.values().any(&is_meant), self.over.keys().any(is_meant))
+    }
+}
+
+fn check_order(hook: &Hook, holds: bool, seq: u64, findings: &mut Findings) {
+    findings.check(&ORDER, seq, holds, || {
+        format!("the hook on {} fired while the tool call had no result yet", hook.event)
+    });
 }
 
 fn has_variables(text: &str) -> bool {

@@ -27,6 +27,8 @@ pub(crate) struct NamedServer {
     pub name: String,
     /// Where it is.
     pub place: ServerLocation,
+    /// Whether the user gave its command where the host was started.
+    pub is_own: bool,
 }
 
 /// Where a server is.
@@ -42,6 +44,19 @@ pub(crate) enum ServerLocation {
 }
 
 impl ServerLocation {
+    /// Its command, URL or session in words, without secrets.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Process(command) => redact::redact_arguments(&command.words()).join(" "),
+            Self::Remote(remote) => redact::redact_url(&remote.url),
+            Self::Session(session) => {
+                let server = session.0.text("server").unwrap_or_default();
+                format!("session {} {server}", session.0.name).trim_end().to_owned()
+            }
+            Self::Builtin(_) => "built-in".to_owned(),
+        }
+    }
+
     /// The state of the live session that is joined, if it is one.
     pub(crate) fn joined(&self) -> Option<&Joined> {
         match self {
@@ -77,7 +92,7 @@ impl HostServers {
         notices: Notices,
     ) -> Result<Self, CommandError> {
         let mut servers = Self::default();
-        for NamedServer { name, place } in named {
+        for NamedServer { name, place, .. } in named {
             let mut orders = None;
             let link = match place {
                 ServerLocation::Builtin(config) => {

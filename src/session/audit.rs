@@ -53,6 +53,8 @@ struct Connection {
     open: BTreeMap<u64, String>,
     /// The open requests for which the host no longer waits.
     given_up: BTreeSet<u64>,
+    /// Those of them whose time was over, as the host notes.
+    timed_out: BTreeSet<u64>,
     /// Rows that the host may still ignore, until its next turn.
     held: Vec<Row>,
 }
@@ -66,6 +68,7 @@ impl Default for Connection {
             is_closed: false,
             open: BTreeMap::new(),
             given_up: BTreeSet::new(),
+            timed_out: BTreeSet::new(),
             held: Vec::new(),
         }
     }
@@ -145,7 +148,8 @@ impl Connection {
             Some("timed out") => {
                 let method = host["text"].as_str().and_then(|text| text.split(':').next()).unwrap_or_default();
                 let late = self.open.iter().filter(|(_, open)| *open == method).map(|(seq, _)| *seq);
-                self.given_up.extend(late);
+                self.timed_out.extend(late);
+                self.given_up.extend(&self.timed_out);
             }
             Some("over limit") => self.ignore(&host["data"]["which"]),
             Some("dropped") => self.drop_last(host["text"].as_str().unwrap_or_default()),
@@ -212,6 +216,7 @@ impl Connection {
                 let waits = self.is_noted && self.may_be_ignored(method) && self.held.len() < MAX_HELD;
                 self.open.remove(&asked.seq);
                 self.given_up.remove(&asked.seq);
+                self.timed_out.remove(&asked.seq);
                 if waits {
                     self.held.extend(rows);
                     return Vec::new();
@@ -238,7 +243,7 @@ impl Connection {
     /// The rows of a request without a response.
     fn unanswered(&self, stream: u32, asked: &PendingRequest) -> Vec<Row> {
         let Some(auditor) = self.auditor(&asked.method) else { return Vec::new() };
-        let is_late = self.given_up.contains(&asked.seq);
+        let is_late = self.timed_out.contains(&asked.seq);
         let end = if self.is_closed && !is_late { OperationEnd::Closed } else { OperationEnd::Silence };
         let declared = Declared::default();
         let exchange = self.exchange((&asked.method, &asked.params), (asked.seq, asked.time), end, None, &declared);

@@ -133,7 +133,9 @@ impl Talk<'_> {
             return Ok(false);
         }
         let Some(reply) = Reply::of(line) else {
-            self.show_question()?;
+            if !line.trim_start().starts_with('/') {
+                self.show_question()?;
+            }
             return Ok(false);
         };
         let Some(question) = self.consent.as_mut().and_then(|consent| consent.questions.pop_front()) else {

@@ -160,7 +160,7 @@ fn c8_hosts_that_accept_only_an_array_of_feature_sets_get_one_and_a_lone_star_en
     let tool = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add_note",
         "arguments": {"text": "x"}, "checkpoint": "chk_nowhere"}});
     let lines: String = [&hello, &ready, &all, &on, &tool].iter().map(|line| format!("{line}\n")).collect();
-    let served = stage.run(&["serve", "--set", "mcpl.feature_sets=array"], lines);
+    let served = stage.run(&["-v", "serve", "--set", "mcpl.feature_sets=array"], lines);
     let messages: Vec<Value> = served.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let of = |id: u64| messages.iter().find(|message| message["id"] == id && message.get("method").is_none());
     let sets = &of(0).expect("an answer")["result"]["capabilities"]["experimental"]["mcpl"]["featureSets"];

@@ -75,8 +75,8 @@ impl Consents {
         let mut text = Vec::new();
         file.take(MAX_FILE_BYTES).read_to_end(&mut text)?;
         let mut file: Value = serde_json::from_slice(&text)?;
-        match file["consents"].take() {
-            Value::Array(consents) => Ok(consents),
+        match file.get_mut("consents").map(Value::take) {
+            Some(Value::Array(consents)) => Ok(consents),
             _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it contains no list `consents`")),
         }
     }

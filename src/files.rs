@@ -2,6 +2,7 @@
 //!
 //! Never says what is in a file.
 
+pub(crate) mod consents;
 pub(crate) mod created;
 pub(crate) mod output;
 pub(crate) mod places;

@@ -3,7 +3,9 @@
 //! end what became of each declaration and each message.
 //!
 //! After each message, a ping shows whether the client is still alive. If it is not, the probe starts it again for the
-//! remaining messages. A run in which nothing is sent shows whether the client would have exited anyway.
+//! remaining messages. A run in which only pings are sent, as many and as fast, shows whether the client would have
+//! exited anyway. If the client exits before the first message, further runs show which declarations it cannot take, alone
+//! or together.
 //!
 //! Never: tokio, sockets, files, clocks, printing; knowledge of a single proposal.
 
@@ -11,6 +13,7 @@ mod client_run;
 mod plan;
 mod report;
 mod run;
+mod search;
 
 pub use plan::Plan;
 pub(crate) use plan::{DeclarationPlace, Probe};

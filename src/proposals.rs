@@ -327,9 +327,9 @@ pub trait Proposal: Sync {
         Vec::new()
     }
 
-    /// The entries of the audit log for an exchange that uses one of the proposal's methods.
-    fn audit(&self, _method: &str, _params: &Value, _end: audit::OperationEnd<'_>) -> Vec<audit::OperationEntry> {
-        Vec::new()
+    /// Follows the operations of one connection for the audit log, if the proposal has operations.
+    fn auditor(&self) -> Option<Box<dyn audit::Auditor>> {
+        None
     }
 
     /// What a message shows about checkpoints. The message may also belong to MCP and only contain a part of the

@@ -20,7 +20,7 @@ pub use format::schema;
 pub(crate) use format::{Clock, TextPosition};
 pub(crate) use format::{Placed, Span};
 pub use plan::Scenario;
-pub(crate) use plan::ServerKind;
+pub(crate) use plan::{ServerKind, ServerPlan};
 pub(crate) use player::{MessageFate, PlayerStep};
 pub use player::{Observation, Player};
 pub use report::Report;

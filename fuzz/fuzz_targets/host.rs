@@ -45,7 +45,7 @@ fn host(settings: Option<&[u8]>) -> Host {
     }
     let server = |(name, era): (&str, EraChoice)| {
         let client = ClientConfig { era, ..ClientConfig::new("fuzz", "1") };
-        ServerConfig { name: name.to_owned(), client }
+        ServerConfig { name: name.to_owned(), client, is_own: name == "one" }
     };
     let servers = [("one", EraChoice::Legacy), ("two", EraChoice::Auto)].into_iter().map(server).collect();
     Host::new(HostConfig { servers, policies, ..HostConfig::default() })

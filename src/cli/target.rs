@@ -146,6 +146,11 @@ impl Target {
         is_named || !self.server.is_empty() || !self.argv.is_empty()
     }
 
+    /// Whether the server's command is given, rather than found in a configuration.
+    pub(super) fn has_command(&self) -> bool {
+        !self.argv.is_empty()
+    }
+
     /// This target with the given limits.
     #[must_use]
     pub(super) fn within(self, limits: Limits) -> Self {

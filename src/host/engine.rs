@@ -22,7 +22,7 @@ pub use orders::{ModelReply, Order, ToolCall};
 use super::client::{Output as ClientOutput, RequestHandle};
 use super::prompt::{Prompt, QueuedInjection};
 use crate::proposals::REGISTRY;
-use crate::proposals::host::{Effect, ServerId, ServerView, ToolUse};
+use crate::proposals::host::{ConsentQuestion, Effect, ServerId, ServerView, ToolUse};
 use crate::proposals::host::{HostCx, HostEvent, HostSide, Inference, Inferred, LifecycleEvent, Mark, Utterance};
 use crate::proposals::policy::Policy;
 use serde_json::{Value, json};
@@ -50,6 +50,8 @@ pub enum Output {
     },
     /// Something happened that is worth reporting.
     Report(HostEvent),
+    /// Ask the user; the answer is an [`Order::Allow`]. Without a user, the answer is no.
+    AskConsent(ConsentQuestion),
     /// Mark a moment of the conversation in the reel: of one server's, or of all servers'.
     Mark(Option<ServerId>, Mark),
     /// Ask the model, and pass its reply to [`Host::model`].

@@ -2,6 +2,7 @@
 
 use super::report::{Client, ClientEnd};
 use crate::proposals::{self, Declared, REGISTRY, Side};
+use crate::protocol::Era;
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -12,8 +13,8 @@ use std::time::Duration;
 pub(super) enum Purpose {
     /// Send messages.
     Probing,
-    /// Send nothing for this long, to see whether the client exits by itself.
-    Quiet(Duration),
+    /// Send only pings, to see whether the client exits by itself: this many in all, spread over this time.
+    Quiet(usize, Duration),
     /// Declare only the places with these indices, to see whether the client completes the handshake.
     Declaring(Vec<usize>),
 }
@@ -31,7 +32,7 @@ pub(super) enum Step {
     Settling(usize),
     /// A ping after a message is pending.
     Pinging(usize),
-    /// Nothing is sent.
+    /// Nothing is sent until the next ping is due, or until the run is over.
     Resting,
     /// The client is exiting; the exit status is still to come.
     Leaving(Option<usize>),
@@ -57,6 +58,8 @@ pub(super) struct ClientRun {
     pub step: Step,
     /// The deadline of the step.
     pub due: Duration,
+    /// How many messages and pings were sent.
+    pub sent: usize,
     /// The session in which messages are sent, once its handshake is over.
     pub stream: Option<u32>,
     /// When the handshake was over.
@@ -84,6 +87,7 @@ impl ClientRun {
             purpose,
             step: Step::Starting,
             due,
+            sent: 0,
             stream: None,
             ready: Duration::ZERO,
             after,
@@ -123,7 +127,7 @@ impl ClientRun {
         match (way, envelope.kind) {
             (Direction::ClientToServer, MessageKind::Request | MessageKind::Notification) => {
                 self.has_begun |= envelope.method.as_deref() == Some("initialize");
-                self.is_modern |= envelope.method.as_deref() == Some("server/discover");
+                self.is_modern |= era_of(envelope) == Era::Modern;
                 known.meet(envelope);
                 None
             }
@@ -168,6 +172,18 @@ impl ClientRun {
             return Some(RunEvent::Answer(probe, is_error, content));
         }
         is_error.then(|| RunEvent::Objection(content))
+    }
+}
+
+/// The era of a client's message. In the modern era, each request states its revision, and there may be no
+/// `server/discover`.
+fn era_of(envelope: &Envelope<'_>) -> Era {
+    let states_revision = || !content(envelope)["_meta"]["io.modelcontextprotocol/protocolVersion"].is_null();
+    match envelope.method.as_deref() {
+        Some("server/discover") => Era::Modern,
+        Some("initialize") | None => Era::Legacy,
+        Some(_) if states_revision() => Era::Modern,
+        Some(_) => Era::Legacy,
     }
 }
 

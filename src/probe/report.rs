@@ -111,7 +111,7 @@ impl TrialOutcome {
             }
             Self::Objected { code, message } => format!("{code} {message}, in response to a notification"),
             Self::Broke(end) => format!("the client {end}"),
-            Self::Unclear(end) => format!("the client {end}, as it also does if nothing is sent"),
+            Self::Unclear(end) => format!("the client {end}, as it also does if only pings are sent"),
             Self::Untried { why } => why.clone(),
             Self::Ignored | Self::Taken => String::new(),
         }
@@ -144,6 +144,9 @@ pub struct Declared {
     pub client_place: Option<String>,
     /// The proposal's methods and tools that the client used, and how often.
     pub used: BTreeMap<String, u64>,
+    /// If only several declarations together break the client: the places of the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only_with: Vec<String>,
     /// The outcome.
     #[serde(flatten)]
     pub outcome: TrialOutcome,

@@ -3,6 +3,7 @@
 use super::client_run::{ClientKnowledge, ClientRun, Purpose, RunEvent, Step};
 use super::plan::{Form, Plan};
 use super::report::{ClientEnd, ClientFailure, Declared, ProbeReport, SentSample, TrialOutcome, blank, stock_sdks};
+use super::search::Search;
 use crate::proposals;
 use crate::proposals::server::Declaration;
 use crate::server::Fired;
@@ -13,8 +14,11 @@ use std::time::Duration;
 
 /// How long to wait for further notices once a client is exiting.
 const LEAVING: Duration = Duration::from_millis(700);
-/// How much longer a quiet run lasts than the run in which the client ended.
+/// How much longer a quiet run, or one that tests declarations, lasts than the run in which the client ended.
 const MARGIN: Duration = Duration::from_millis(500);
+/// How many times longer than other responses a client may take for the ping after a message: a client with a single
+/// thread may still be busy with the message.
+const PATIENCE: u32 = 10;
 /// Maximum difference between two lifetimes that count as equal.
 const SAME: Duration = Duration::from_millis(250);
 
@@ -47,10 +51,10 @@ pub enum Output {
 /// The outcome of a quiet run.
 #[derive(Clone, Debug, PartialEq)]
 enum Quiet {
-    /// The client was still running after this long.
-    Stays(Duration),
-    /// It exited by itself.
-    Ends(Duration, ClientEnd),
+    /// The client was still running after this many pings and this long.
+    Stays(usize, Duration),
+    /// It exited by itself after this many pings and this long.
+    Ends(usize, Duration, ClientEnd),
 }
 
 /// A client that exited after a message, and the message.
@@ -59,6 +63,8 @@ struct Candidate {
     probe: usize,
     end: ClientEnd,
     age: Duration,
+    /// How many messages and pings were sent until then.
+    sent: usize,
 }
 
 /// A probe in progress.
@@ -74,10 +80,22 @@ pub struct ProbeRun {
     tried: BTreeSet<usize>,
     quiet: Option<Quiet>,
     candidate: Option<Candidate>,
+    /// Whether the client was alive with all declarations that are left.
+    is_sound: bool,
+    /// Whether each declaration was tested alone.
+    tested_alone: bool,
+    /// The search for declarations that break the client only together.
+    search: Option<Search>,
+    /// The declarations that break the client only together.
+    groups: Vec<Vec<usize>>,
+    /// How long the client lived with declarations that it could not take.
+    early: Duration,
     /// Runs to do before the next messages.
     runs: VecDeque<Purpose>,
     run: Option<ClientRun>,
     starts: usize,
+    /// How often the client was started for anything but tests of declarations.
+    sendings: usize,
     newest: u32,
     /// How often the client ended before anything could be sent.
     idle: usize,
@@ -100,9 +118,15 @@ impl ProbeRun {
             tried: BTreeSet::new(),
             quiet: None,
             candidate: None,
+            is_sound: false,
+            tested_alone: false,
+            search: None,
+            groups: Vec::new(),
+            early: Duration::ZERO,
             runs: VecDeque::new(),
             run: None,
             starts: 0,
+            sendings: 0,
             newest: 0,
             idle: 0,
             was_ready: false,
@@ -124,6 +148,7 @@ impl ProbeRun {
         };
         self.was_ready = true;
         (run.stream, run.ready, run.step, run.due) = (Some(stream), now, Step::Baseline, now + wait);
+        run.sent += 1;
         vec![Output::Send(stream, ping())]
     }
 
@@ -175,12 +200,7 @@ impl ProbeRun {
                 self.outcomes[probe] = Some(TrialOutcome::Broke(ClientEnd { silent: true, ..ClientEnd::default() }));
                 self.finish(now)
             }
-            Step::Resting => {
-                if let Purpose::Quiet(limit) = run.purpose {
-                    self.quiet = Some(Quiet::Stays(limit));
-                }
-                self.finish(now)
-            }
+            Step::Resting => self.rested(now),
             Step::Leaving(_) => self.conclude(now),
         }
     }
@@ -198,12 +218,13 @@ impl ProbeRun {
             let why = || "the probe ended before it could be tried".to_owned();
             outcome.clone().unwrap_or_else(|| TrialOutcome::Untried { why: why() })
         };
-        let declared = |(place, outcome): (&super::DeclarationPlace, &Option<TrialOutcome>)| Declared {
+        let declared = |(index, (place, outcome)): (usize, (&super::DeclarationPlace, _))| Declared {
             proposal: place.proposal,
             place: place.name(),
             stock_sdks: stock_sdks(place.path),
             client_place: self.known.place(place.proposal),
             used: self.known.used(place.proposal),
+            only_with: self.only_with(index),
             outcome: untried(outcome),
         };
         let sent = |(probe, outcome): (&super::Probe, &Option<TrialOutcome>)| SentSample {
@@ -215,7 +236,7 @@ impl ProbeRun {
         Ok(ProbeReport {
             client: self.known.client.clone(),
             starts: self.starts,
-            declarations: self.plan.places.iter().zip(&self.places).map(declared).collect(),
+            declarations: self.plan.places.iter().zip(&self.places).enumerate().map(declared).collect(),
             messages: self.plan.probes.iter().zip(&self.outcomes).map(sent).collect(),
         })
     }
@@ -264,7 +285,8 @@ impl ProbeRun {
         run.step = Step::Pinging(probe);
         match run.stream {
             Some(stream) if asks => {
-                run.due = now + wait;
+                run.due = now + wait.saturating_mul(PATIENCE);
+                run.sent += 1;
                 vec![Output::Send(stream, ping())]
             }
             _ => self.proceed(now),
@@ -279,18 +301,19 @@ impl ProbeRun {
             self.todo.retain(|it| *it != probe);
         }
         match &run.purpose {
-            Purpose::Quiet(limit) => {
-                (run.step, run.due) = (Step::Resting, now + *limit);
+            Purpose::Quiet(pings, limit) => {
+                let (sent, pings) = (u32::try_from(run.sent), u32::try_from(*pings));
+                let due = limit.mul_f64(f64::from(sent.unwrap_or(u32::MAX)) / f64::from(pings.unwrap_or(u32::MAX)));
+                (run.step, run.due) = (Step::Resting, run.ready + due.min(*limit));
                 return Vec::new();
             }
-            Purpose::Declaring(places) => {
-                for place in places.clone() {
-                    self.places[place] = Some(TrialOutcome::Taken);
-                }
-                return self.finish(now);
+            Purpose::Declaring(_) => {
+                (run.step, run.due) = (Step::Resting, run.ready.max(now) + self.early);
+                return Vec::new();
             }
             Purpose::Probing => {}
         }
+        self.is_sound = true;
         for place in self.places.iter_mut().filter(|place| place.is_none()) {
             *place = Some(TrialOutcome::Taken);
         }
@@ -301,6 +324,7 @@ impl ProbeRun {
             Form::Notification => (Step::Settling(next), now + settings.settle),
         };
         run.method.clone_from(&probe.method);
+        run.sent += 1;
         vec![Output::Send(stream, probe.fired())]
     }
 
@@ -328,14 +352,20 @@ impl ProbeRun {
         let Some(run) = &self.run else { return Vec::new() };
         let end = run.end.clone().unwrap_or_default();
         let age = now.saturating_sub(run.ready);
+        let sent = run.sent;
         match (run.purpose.clone(), run.step) {
             (_, _) if run.stream.is_none() => self.conclude_handshake(),
-            (Purpose::Quiet(_), _) => self.quiet = Some(Quiet::Ends(age, end)),
-            (Purpose::Declaring(places), _) => self.declared(&places, &end),
-            (Purpose::Probing, Step::Leaving(Some(probe))) => {
-                self.candidate = Some(Candidate { probe, end, age });
+            (Purpose::Quiet(..), _) => self.quiet = Some(Quiet::Ends(sent, age, end)),
+            (Purpose::Declaring(places), _) if places.is_empty() => {
+                // It exits whatever is declared.
+                self.runs.clear();
+                self.idle += 2;
             }
-            (Purpose::Probing, _) => self.idle += 1,
+            (Purpose::Declaring(places), _) => self.declared(&places, Some(end)),
+            (Purpose::Probing, Step::Leaving(Some(probe))) => {
+                self.candidate = Some(Candidate { probe, end, age, sent });
+            }
+            (Purpose::Probing, _) => self.ended_early(end, age),
         }
         self.finish(now)
     }
@@ -344,35 +374,96 @@ impl ProbeRun {
     fn conclude_handshake(&mut self) {
         let Some(run) = &self.run else { return };
         let end = run.end.clone();
-        if self.was_ready && !matches!(run.purpose, Purpose::Declaring(_)) {
+        if self.was_ready && matches!(run.purpose, Purpose::Quiet(..)) {
             // The handshake succeeded before, so the failure has another cause.
-            match run.purpose {
-                Purpose::Quiet(_) => self.quiet = Some(Quiet::Ends(Duration::ZERO, end.unwrap_or_default())),
-                _ => self.idle += 1,
-            }
+            self.quiet = Some(Quiet::Ends(0, Duration::ZERO, end.unwrap_or_default()));
             return;
         }
-        if !run.has_begun {
+        if !self.was_ready && !run.has_begun {
             let is_modern = run.is_modern;
             self.failure = Some(if is_modern { ClientFailure::OnlyModern } else { ClientFailure::NeverCame(end) });
             return;
         }
         match run.purpose.clone() {
             Purpose::Declaring(places) if places.is_empty() => self.failure = Some(ClientFailure::NoHandshake(end)),
-            Purpose::Declaring(places) => self.declared(&places, &end.unwrap_or_default()),
-            // Try without any declaration, then with each one alone.
-            Purpose::Probing if self.places.iter().all(Option::is_none) && !self.places.is_empty() => {
-                let each = (0..self.places.len()).map(|place| vec![place]);
-                self.runs = std::iter::once(Vec::new()).chain(each).map(Purpose::Declaring).collect();
+            Purpose::Declaring(places) => self.declared(&places, Some(end.unwrap_or_default())),
+            Purpose::Probing if self.was_ready || !self.places.is_empty() => {
+                self.ended_early(end.unwrap_or_default(), Duration::ZERO);
             }
-            Purpose::Probing | Purpose::Quiet(_) => self.failure = Some(ClientFailure::NoHandshake(end)),
+            Purpose::Probing | Purpose::Quiet(..) => self.failure = Some(ClientFailure::NoHandshake(end)),
         }
     }
 
-    fn declared(&mut self, places: &[usize], end: &ClientEnd) {
-        for place in places {
-            self.places[*place] = Some(TrialOutcome::Broke(end.clone()));
+    /// The client ended before anything was sent. If it never was alive with these declarations, they may be the cause:
+    /// tries none, then each alone, then groups of those that are left.
+    fn ended_early(&mut self, end: ClientEnd, age: Duration) {
+        let left: Vec<usize> = (0..self.places.len()).filter(|place| !self.is_broken(*place)).collect();
+        self.early = if age.is_zero() { Duration::ZERO } else { age + MARGIN };
+        if self.is_sound || self.tested_alone && left.len() < 2 || self.places.is_empty() {
+            self.idle += 1;
+        } else if self.tested_alone {
+            self.search = Some(Search::new(left, end));
+        } else {
+            self.tested_alone = true;
+            let each = (0..self.places.len()).map(|place| vec![place]);
+            self.runs = std::iter::once(Vec::new()).chain(each).map(Purpose::Declaring).collect();
         }
+    }
+
+    /// The client was declared these places, and ended like this, if it did.
+    fn declared(&mut self, places: &[usize], end: Option<ClientEnd>) {
+        if let Some(search) = &mut self.search {
+            return search.take(places.len(), end);
+        }
+        let outcome = end.map_or(TrialOutcome::Taken, TrialOutcome::Broke);
+        for place in places {
+            self.places[*place] = Some(outcome.clone());
+        }
+    }
+
+    /// The next run of a search. If it is over, its group broke the client.
+    fn search_on(&mut self) -> Option<Purpose> {
+        let search = self.search.as_mut()?;
+        if let Some(places) = search.next() {
+            return Some(Purpose::Declaring(places));
+        }
+        let (group, end) = (search.group().to_vec(), search.end.clone());
+        self.search = None;
+        self.declared(&group, Some(end));
+        self.groups.push(group);
+        None
+    }
+
+    /// The places that break the client only together with this one.
+    fn only_with(&self, place: usize) -> Vec<String> {
+        let group = self.groups.iter().find(|group| group.contains(&place));
+        let others = group.into_iter().flatten().filter(|other| **other != place);
+        others.filter_map(|other| self.plan.places.get(*other)).map(super::DeclarationPlace::name).collect()
+    }
+
+    fn is_broken(&self, place: usize) -> bool {
+        self.places[place].as_ref().is_some_and(TrialOutcome::is_broken)
+    }
+
+    /// A rest is over: sends the next ping of a quiet run, or concludes the run.
+    fn rested(&mut self, now: Duration) -> Vec<Output> {
+        let (wait, asks) = (self.settings.wait, self.known.client.answers_ping);
+        let Some(run) = self.run.as_mut() else { return Vec::new() };
+        match run.purpose.clone() {
+            Purpose::Quiet(pings, _) if asks && run.sent < pings => {
+                let Some(stream) = run.stream else { return Vec::new() };
+                (run.step, run.due, run.sent) = (Step::Baseline, now + wait, run.sent + 1);
+                return vec![Output::Send(stream, ping())];
+            }
+            Purpose::Quiet(_, limit) if now < run.ready + limit => {
+                run.due = run.ready + limit;
+                return Vec::new();
+            }
+            Purpose::Quiet(pings, limit) => self.quiet = Some(Quiet::Stays(pings, limit)),
+            Purpose::Declaring(places) => self.declared(&places, None),
+            Purpose::Probing => {}
+        }
+        self.finish(now)
     }
 
     /// Stops the client, then begins the next run if there is something left to find out.
@@ -386,8 +477,8 @@ impl ProbeRun {
     fn go_on(&mut self, now: Duration) -> Vec<Output> {
         self.weigh();
         self.todo.retain(|probe| self.outcomes[*probe].is_none());
-        let is_spent = self.starts > self.settings.restarts;
-        let purpose = match self.runs.pop_front() {
+        let is_spent = self.sendings > self.settings.restarts;
+        let purpose = match self.runs.pop_front().or_else(|| self.search_on()) {
             Some(purpose) => Some(purpose),
             None if self.todo.is_empty() && self.starts > 0 => None,
             None => Some(Purpose::Probing),
@@ -395,7 +486,7 @@ impl ProbeRun {
         let why = match purpose {
             Some(_) if self.failure.is_some() => None,
             Some(Purpose::Probing) if self.idle > 1 => Some("the client exits before anything can be sent"),
-            Some(_) if is_spent => Some("the client was started too often"),
+            Some(Purpose::Probing | Purpose::Quiet(..)) if is_spent => Some("the client was started too often"),
             Some(purpose) => return vec![self.start(now, purpose)],
             None => None,
         };
@@ -408,10 +499,12 @@ impl ProbeRun {
 
     fn start(&mut self, now: Duration, purpose: Purpose) -> Output {
         self.starts += 1;
-        let is_sound = |place: &usize| !self.places[*place].as_ref().is_some_and(TrialOutcome::is_broken);
+        self.sendings += usize::from(!matches!(purpose, Purpose::Declaring(_)));
         let places: Vec<usize> = match &purpose {
             Purpose::Declaring(places) => places.clone(),
-            Purpose::Probing | Purpose::Quiet(_) => (0..self.places.len()).filter(is_sound).collect(),
+            Purpose::Probing | Purpose::Quiet(..) => {
+                (0..self.places.len()).filter(|place| !self.is_broken(*place)).collect()
+            }
         };
         // A proposal is enabled if all of its places are declared, because it makes some declarations itself.
         let all = |proposal: &str| {
@@ -428,10 +521,13 @@ impl ProbeRun {
     /// Decides whether the message broke the client, or whether the client exits by itself. Schedules a quiet run if
     /// that is unknown.
     fn weigh(&mut self) {
-        let Some(Candidate { probe, end, age }) = self.candidate.take() else { return };
+        let Some(Candidate { probe, end, age, sent }) = self.candidate.take() else { return };
         let outcome = match &self.quiet {
-            Some(Quiet::Stays(limit)) if *limit >= age => TrialOutcome::Broke(end),
-            Some(Quiet::Ends(at, by_itself)) if *by_itself != end || age + SAME < *at => TrialOutcome::Broke(end),
+            Some(Quiet::Stays(pings, limit)) if *limit >= age && *pings >= sent => TrialOutcome::Broke(end),
+            // It can end by itself after some time, or after some messages.
+            Some(Quiet::Ends(pings, at, by_itself)) if *by_itself != end || age + SAME < *at && sent < *pings => {
+                TrialOutcome::Broke(end)
+            }
             Some(Quiet::Ends(..)) if self.tried.insert(probe) => {
                 // Try again, as the first message of a run.
                 self.outcomes[probe] = None;
@@ -441,10 +537,10 @@ impl ProbeRun {
             }
             Some(Quiet::Ends(..)) => TrialOutcome::Unclear(end),
             // There is no restart left for a quiet run.
-            _ if self.starts > self.settings.restarts => TrialOutcome::Broke(end),
+            _ if self.sendings > self.settings.restarts => TrialOutcome::Broke(end),
             _ => {
-                self.candidate = Some(Candidate { probe, end, age });
-                self.runs.push_back(Purpose::Quiet(age + MARGIN));
+                self.candidate = Some(Candidate { probe, end, age, sent });
+                self.runs.push_back(Purpose::Quiet(sent, age + MARGIN));
                 return;
             }
         };

@@ -36,17 +36,22 @@ struct Client<F> {
     /// The time after the handshake at which it exits by itself, with code 0.
     life: Option<Duration>,
     pongs: bool,
+    /// Whether it exits with code 1 at the first message after the handshake, with these declarations.
+    crashes: fn(&[Declaration]) -> bool,
+    /// After this many messages, it exits with code 0.
+    reads: usize,
 }
 
 impl<F: FnMut(&str, bool) -> Does> Client<F> {
     fn new(does: F) -> Self {
-        Self { does, takes: |_| true, life: None, pongs: true }
+        Self { does, takes: |_| true, life: None, pongs: true, crashes: |_| false, reads: usize::MAX }
     }
 
     fn probe_report(mut self, plan: Plan, settings: Settings) -> (ProbeRun, Vec<String>) {
         let (mut probe_run, mut now, mut log) = (ProbeRun::new(plan, settings), Duration::ZERO, Vec::new());
         let mut orders: std::collections::VecDeque<Output> = probe_run.begin(now).into();
         let (mut stream, mut id, mut dies, mut is_frozen) = (0, 0, None, false);
+        let (mut read, mut crashes) = (0, false);
         for _ in 0..10_000 {
             let Some(order) = orders.pop_front() else {
                 let due = probe_run.next_timeout().expect("there is a deadline");
@@ -60,6 +65,7 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
                 Output::Finish => dies = None,
                 Output::Start(declared, _) => {
                     (stream, is_frozen) = (stream + 1, false);
+                    (read, crashes) = (0, (self.crashes)(&declared));
                     log.push(format!("start {}", declared.len()));
                     now += Duration::from_millis(10);
                     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -89,7 +95,10 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
                         continue;
                     }
                     now += Duration::from_millis(1);
+                    read += 1;
                     let does = match method {
+                        _ if crashes => Does::Die(1),
+                        _ if read == self.reads => Does::Die(0),
                         "ping" if self.pongs => Does::Answer("{}"),
                         "ping" => Does::Nothing,
                         _ => (self.does)(method, is_request),
@@ -206,7 +215,7 @@ fn a_client_that_ends_by_itself_is_not_called_broken() {
     let probe_report = client.report(&["reminder"]);
     assert_eq!(
         of(&probe_report, "notifications/reminder"),
-        ("unclear", "the client exited with code 0, as it also does if nothing is sent".into())
+        ("unclear", "the client exited with code 0, as it also does if only pings are sent".into())
     );
 }
 
@@ -228,6 +237,49 @@ fn a_declaration_that_breaks_the_handshake_is_found_and_left_out() {
     assert_eq!(broken.iter().map(|one| one.place.as_str()).collect::<Vec<_>>(), ["events"]);
     assert_eq!((log.first().map(String::as_str), log.last().map(String::as_str)), (Some("start 10"), Some("start 9")));
     assert_eq!(of(&probe_report, "events/event").0, "taken");
+}
+
+#[test]
+fn a_client_that_crashes_on_a_declaration_after_the_handshake_is_broken() {
+    let crashes = |declared: &[Declaration]| declared.iter().any(|one| one.path == ["experimental", "mcpl"]);
+    let report = Client { crashes, ..Client::new(|_, _| Does::Nothing) }.report(&[]);
+    let broken: Vec<_> = report.declarations.iter().filter(|one| one.outcome.is_broken()).collect();
+    assert_eq!(broken.iter().map(|one| one.place.as_str()).collect::<Vec<_>>(), ["experimental.mcpl"]);
+    assert_eq!((broken[0].outcome.words().as_str(), broken[0].only_with.len()), ("the client exited with code 1", 0));
+    assert_eq!(of(&report, "push/event").0, "ignored", "the messages are tried without it");
+    // One that always exits is not broken by what is declared.
+    let report = Client { crashes: |_| true, ..Client::new(|_, _| Does::Nothing) }.report(&["mcpl"]);
+    assert_eq!((report.broken(), report.declarations[0].outcome.name()), (0, "untried"));
+}
+
+#[test]
+fn declarations_that_break_a_client_only_together_are_found() {
+    fn both(declared: &[Declaration]) -> bool {
+        let has = |path: &[&str]| declared.iter().any(|one| one.path == path);
+        has(&["hooks"]) && has(&["events"])
+    }
+    let nothing = |_: &str, _: bool| Does::Nothing;
+    let in_handshake = Client { takes: |declared| !both(declared), ..Client::new(nothing) };
+    let later = Client { crashes: both, ..Client::new(nothing) };
+    for client in [in_handshake, later] {
+        let report = client.report(&[]);
+        let broken: Vec<_> = report.declarations.iter().filter(|one| one.outcome.is_broken()).collect();
+        let found: Vec<_> = broken.iter().map(|one| (one.place.as_str(), one.only_with.join(" "))).collect();
+        assert_eq!(found, [("hooks", "events".to_owned()), ("events", "hooks".to_owned())]);
+        assert_eq!(of(&report, "push/event").0, "ignored");
+    }
+}
+
+#[test]
+fn a_client_that_exits_after_a_few_messages_of_any_kind_is_not_broken() {
+    for reads in 2..7 {
+        let report = Client { reads, ..Client::new(|_, _| Does::Nothing) }.report(&["mcpe"]);
+        assert_eq!(report.broken(), 0, "after {reads}: {:?}", report.messages);
+    }
+    // Its own end does not hide that one of the messages breaks it.
+    let does = |method: &str, _: bool| if method == "events/batch" { Does::Die(1) } else { Does::Nothing };
+    let report = Client { reads: 6, ..Client::new(does) }.report(&["mcpe"]);
+    assert_eq!((of(&report, "events/batch").0, report.broken()), ("broke", 1), "{:?}", report.messages);
 }
 
 #[test]
@@ -256,6 +308,40 @@ fn a_client_that_never_comes_or_never_ends_its_handshake_is_a_failure() {
     probe_run.pass(Duration::ZERO, 1, ClientToServer, br#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#);
     probe_run.handle_timeout(SETTINGS.connect);
     assert_eq!(probe_run.probe_report(), Err(ClientFailure::OnlyModern));
+    // It need not discover the server first.
+    let mut probe_run = ProbeRun::new(Plan::of(&[]), SETTINGS);
+    probe_run.begin(Duration::ZERO);
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list",
+        "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}});
+    probe_run.pass(Duration::ZERO, 1, ClientToServer, list.to_string().as_bytes());
+    probe_run.ended(Duration::from_secs(1), code(1));
+    assert_eq!(probe_run.probe_report(), Err(ClientFailure::OnlyModern));
+}
+
+#[test]
+fn a_client_with_one_thread_that_is_busy_with_a_message_is_late_and_not_broken() {
+    let mut probe_run = ProbeRun::new(Plan::of(&["mcpl".to_owned()]), SETTINGS);
+    probe_run.begin(Duration::ZERO);
+    let say = |probe_run: &mut ProbeRun, at, way, text: &str| {
+        probe_run.pass(Duration::from_millis(at), 1, way, text.as_bytes())
+    };
+    let sends = |orders: &[Output], method: &str| match orders {
+        [Output::Send(_, fired)] => json!(fired)["method"] == method,
+        _ => false,
+    };
+    assert!(sends(&probe_run.ready(Duration::ZERO, 1), "ping"));
+    say(&mut probe_run, 0, ServerToClient, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    assert!(sends(&say(&mut probe_run, 1, ClientToServer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), "push/event"));
+    say(&mut probe_run, 1, ServerToClient, r#"{"jsonrpc":"2.0","id":2,"method":"push/event"}"#);
+    assert!(sends(&probe_run.handle_timeout(Duration::from_millis(2001)), "ping"));
+    say(&mut probe_run, 2001, ServerToClient, r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#);
+    assert!(probe_run.handle_timeout(Duration::from_millis(9000)).is_empty(), "it may be busy for a while");
+    let answer = r#"{"jsonrpc":"2.0","id":2,"result":{"accepted":true}}"#;
+    assert!(say(&mut probe_run, 9001, ClientToServer, answer).is_empty());
+    let next = say(&mut probe_run, 9002, ClientToServer, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    assert!(matches!(&next[..], [Output::Send(..)]) && !sends(&next, "ping"), "it goes on: {next:?}");
+    let report = probe_run.probe_report().expect("a survey");
+    assert_eq!((of(&report, "push/event"), report.broken()), (("answered", "late".to_owned()), 0));
 }
 
 #[test]

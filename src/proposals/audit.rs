@@ -1,6 +1,9 @@
 //! What messages say about operations and checkpoints: entries of the audit log, and steps of checkpoint trees.
 
+use super::{Declared, Observed};
 use serde_json::Value;
+use std::fmt::Debug;
+use std::time::Duration;
 
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +16,43 @@ pub enum OperationEnd<'a> {
     Refused(&'a Value),
     /// Without a response.
     Silence,
+    /// Without a response, because the connection was closed.
+    Closed,
+}
+
+/// An exchange of a request and its response, or a notification.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The params.
+    pub params: &'a Value,
+    /// When it began, in nanoseconds since the reel's clock base.
+    pub began: i64,
+    /// How it ended.
+    pub end: OperationEnd<'a>,
+    /// The time until the response.
+    pub latency: Option<Duration>,
+    /// Whether the host notes in the reel what it does. Otherwise, only messages show it.
+    pub is_noted: bool,
+    /// Whether a note or a message shows that the host no longer waited for the response when it came.
+    pub is_given_up: bool,
+    /// What both sides had declared at the end.
+    pub declared: &'a Declared,
+}
+
+/// Follows the operations of one connection.
+pub trait Auditor: Debug {
+    /// A message.
+    fn observe(&mut self, message: &Observed<'_>);
+
+    /// The entries of the audit log for an exchange that uses one of the proposal's methods.
+    fn entries(&self, exchange: &Exchange<'_>) -> Vec<OperationEntry>;
+
+    /// Whether the host may still ignore the results of this method, and note it.
+    fn may_be_ignored(&self, _method: &str) -> bool {
+        false
+    }
 }
 
 /// The outcome of an operation, in the order of their names.
@@ -22,7 +62,7 @@ pub enum OperationOutcome {
     Failure,
     /// It succeeded.
     Success,
-    /// There was no response.
+    /// There was no response, or it came too late.
     Timeout,
 }
 

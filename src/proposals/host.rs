@@ -31,6 +31,8 @@ pub struct ServerView {
     /// Whether the host has joined a connection that others opened: they negotiated it, and the server's requests go to
     /// its own client.
     pub is_joined: bool,
+    /// Whether the user gave its command where the host was started. The host asks for no further consent to talk to it.
+    pub is_own: bool,
     /// Its tools, as it listed them.
     pub tools: Vec<Value>,
 }
@@ -334,10 +336,23 @@ pub enum Effect {
     Fail(String),
     /// Add text to the next prompt.
     Inject(Injection),
+    /// Ask the user whether the proposal may do what the text says. The answer arrives at [`HostSide::allow`].
+    AskConsent(ServerId, String),
     /// Mark a moment in the reel, on the server's stream.
     Mark(ServerId, Mark),
     /// Report an event.
     Report(HostEvent),
+}
+
+/// A question of a proposal to the user, about a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsentQuestion {
+    /// The proposal.
+    pub proposal: &'static str,
+    /// The server.
+    pub server: ServerId,
+    /// The question.
+    pub text: String,
 }
 
 /// A moment of the conversation that a host marks in its reel (docs/trace-format.md, Marks).
@@ -459,6 +474,11 @@ impl<'a> HostCx<'a> {
     /// Adds text to the next prompt.
     pub fn inject(&mut self, injection: Injection) {
         self.effects.push(Effect::Inject(injection));
+    }
+
+    /// Asks the user whether the proposal may do what the question says. Without a user, nobody answers.
+    pub fn ask_consent(&mut self, server: ServerId, question: impl Into<String>) {
+        self.effects.push(Effect::AskConsent(server, question.into()));
     }
 
     /// Marks a moment in the reel, on the server's stream.

@@ -7,8 +7,9 @@ pub(crate) mod host;
 pub(crate) mod push;
 mod rules;
 pub(crate) mod server;
+mod switches;
 
-use super::audit::{CheckpointStep, OperationEnd, OperationEntry};
+use super::audit::{Auditor, CheckpointStep};
 use super::host::{HostSide, Slot};
 use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
@@ -145,8 +146,8 @@ impl Proposal for Mcpl {
         }
     }
 
-    fn audit(&self, method: &str, params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
-        audit::entries(method, params, end)
+    fn auditor(&self) -> Option<Box<dyn Auditor>> {
+        Some(Box::new(audit::McplAuditor::default()))
     }
 
     fn checkpoint_tree(&self, message: &Observed<'_>) -> Option<CheckpointStep> {

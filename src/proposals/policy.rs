@@ -273,6 +273,12 @@ impl Policies {
         Policy { values: settings.iter().filter_map(|setting| Some((setting.name, value(setting)?))).collect() }
     }
 
+    /// The proposals with an option of this name.
+    pub fn proposals_with(&self, name: &'static str) -> impl Iterator<Item = &'static str> {
+        let has = move |(_, settings): &&Settings| settings.iter().any(|setting| setting.name == name);
+        self.known.iter().filter(has).map(|(proposal, _)| *proposal)
+    }
+
     /// The servers with options of their own.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         self.one.keys().map(String::as_str)
@@ -306,7 +312,8 @@ fn read(kind: SettingKind, value: &Value) -> Option<SettingValue> {
         SettingKind::Bytes => number(|text| parse_size(text).ok()),
         SettingKind::Time => number(|text| u64::try_from(parse_time(text).ok()?.as_nanos()).ok()),
         SettingKind::Choice(words) => {
-            words.iter().find(|word| Some(**word) == text).map(|word| SettingValue::Text(word))
+            let flag = value.as_bool().map(|flag| if flag { "true" } else { "false" });
+            words.iter().find(|word| Some(**word) == text.or(flag)).map(|word| SettingValue::Text(word))
         }
         SettingKind::Set(known) => {
             let words = words(value)?;
@@ -377,6 +384,15 @@ mod tests {
                 && policies.set(None, "demo.some", &json!("")).is_ok()
         );
         assert!(policies.read(&json!({"everyone": {}})).is_err());
+    }
+
+    #[test]
+    fn a_choice_between_true_false_and_more_accepts_json_booleans() {
+        const KIND: SettingKind = SettingKind::Choice(&["ask", "true", "false"]);
+        for (value, word) in [(json!(true), "true"), (json!(false), "false"), (json!("ask"), "ask")] {
+            assert_eq!(read(KIND, &value), Some(SettingValue::Text(word)));
+        }
+        assert_eq!(read(SettingKind::Choice(&["auto"]), &json!(true)), None);
     }
 
     #[test]

@@ -51,6 +51,9 @@ fn declared(one: &Declared) -> Vec<String> {
     }
     let words = one.outcome.words();
     seen.extend((!words.is_empty()).then_some(words));
+    if !one.only_with.is_empty() {
+        seen.push(format!("only together with {}", one.only_with.join(", ")));
+    }
     let cells = [one.proposal, &one.place, one.stock_sdks, one.outcome.name(), &seen.join("; ")];
     cells.map(visible_text).into()
 }

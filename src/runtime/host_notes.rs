@@ -37,13 +37,18 @@ pub(super) fn decision(event: &HostEvent) -> Option<(u32, Value)> {
         "late",
         "malformed",
         "over budget",
+        "over limit",
         "stray",
         "timed out",
         "undeclared",
         "unprompted",
         "withheld",
     ];
-    let note = json!({"host": {"proposal": event.proposal, "what": event.what, "text": event.text}});
+    let mut note = json!({"host": {"proposal": event.proposal, "what": event.what, "text": event.text}});
+    // Which parts of a message it did not use.
+    if let Some(which) = event.data.get("which") {
+        note["host"]["data"] = json!({"which": which});
+    }
     DECISIONS.contains(&event.what).then(|| (event.server.map_or(0, stream_of), note))
 }
 

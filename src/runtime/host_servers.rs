@@ -9,6 +9,7 @@ use crate::record::http::{Exchanges, Numbers};
 use crate::record::queue::Ready;
 use crate::record::recorder::Recorder;
 use crate::record::stdio::described;
+use crate::redact;
 use crate::server::{Config, Fired, Server};
 use crate::sessions::follow::notifications;
 use crate::sessions::injection::is_ours;
@@ -27,6 +28,8 @@ pub(crate) struct NamedServer {
     pub name: String,
     /// Where it is.
     pub place: ServerLocation,
+    /// Whether the user gave its command where the host was started.
+    pub is_own: bool,
 }
 
 /// Where a server is.
@@ -42,6 +45,19 @@ pub(crate) enum ServerLocation {
 }
 
 impl ServerLocation {
+    /// Its command, URL or session in words, without secrets.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Process(command) => redact::redact_arguments(&command.words()).join(" "),
+            Self::Remote(remote) => redact::redact_url(&remote.url),
+            Self::Session(session) => {
+                let server = session.0.text("server").unwrap_or_default();
+                format!("session {} {server}", session.0.name).trim_end().to_owned()
+            }
+            Self::Builtin(_) => "built-in".to_owned(),
+        }
+    }
+
     /// The state of the live session that is joined, if it is one.
     pub(crate) fn joined(&self) -> Option<&Joined> {
         match self {
@@ -77,7 +93,7 @@ impl HostServers {
         notices: Notices,
     ) -> Result<Self, CommandError> {
         let mut servers = Self::default();
-        for NamedServer { name, place } in named {
+        for NamedServer { name, place, .. } in named {
             let mut orders = None;
             let link = match place {
                 ServerLocation::Builtin(config) => {

@@ -42,7 +42,8 @@ impl Scenario {
     pub fn host_config(&self) -> HostConfig {
         let server = |plan: &ServerPlan| {
             let client = ClientConfig { era: plan.era, ..ClientConfig::new("mcpreel-host", env!("CARGO_PKG_VERSION")) };
-            ServerConfig { name: plan.name.clone(), client }
+            let is_own = !matches!(plan.kind, ServerKind::Url { .. });
+            ServerConfig { name: plan.name.clone(), client, is_own }
         };
         HostConfig { servers: self.servers.iter().map(server).collect(), ..self.host.clone() }
     }

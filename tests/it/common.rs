@@ -64,7 +64,8 @@ impl Stage {
     }
 
     pub(crate) fn mcpreel(&self, arguments: &[&str]) -> Command {
-        let mut words = vec![BINARY];
+        let program = binary();
+        let mut words = vec![program.as_str()];
         words.extend(arguments);
         self.command(&words)
     }
@@ -129,6 +130,11 @@ impl Stage {
 
 /// The binary under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcpreel");
+
+/// The program that tests run: another one if `MCPREEL_BIN` names it, to see which tests it fails.
+pub(crate) fn binary() -> String {
+    std::env::var("MCPREEL_BIN").unwrap_or_else(|_| BINARY.to_owned())
+}
 
 /// An event for [`Stage::reel`]: milliseconds since the beginning, direction, message.
 pub(crate) fn message(milliseconds: u64, direction: &str, message: Value) -> Value {

@@ -413,7 +413,8 @@ for line in sys.stdin:
 
     let server = stage.start(&["serve", "--listen", "unix:mcp.sock", "--declare", "conversation"]);
     until("the socket", || stage.path("mcp.sock").exists().then_some(()));
-    let words = ["host", "--url", "unix:mcp.sock", "--say", "the schema?", "--set", "conversation.deadline=20s"];
+    let words =
+        ["host", "--url", "unix:mcp.sock", "--say", "the schema?", "--consent", "--set", "conversation.deadline=20s"];
     let reported = stage.run(&words, "");
     assert!(reported.code() == 0 && reported.out().contains("· mcp conversation context: "), "{reported:?}");
     drop(server);
@@ -629,7 +630,8 @@ fn tapped(stage: &Stage) -> Live {
 fn a_host_joins_a_tapped_session_beside_its_client_who_notices_nothing() {
     let stage = Stage::new();
     let mut client = tapped(&stage);
-    let words = ["host", "--session", "mcpreel", "--say", "the schema?", "--set", "conversation.deadline=20s"];
+    let words =
+        ["host", "--session", "mcpreel", "--say", "the schema?", "--consent", "--set", "conversation.deadline=20s"];
     let reported = stage.run(&[&words[..], &["--record", "h.reel"]].concat(), "");
     failed(&reported, 0, &["mcpreel: joined the connection of the session's own client"]);
     for said in [
@@ -690,7 +692,8 @@ fn a_host_joins_an_overlay_and_one_of_several_sessions_over_http() {
     let stage = Stage::new();
     stage.write("o.yaml", "conversation:\n  - {tool: search_memories, arguments: {query: \"{content}\"}}\n");
     let says = |name: &str| {
-        let words = ["host", "--session", name, "--say", "the schema?", "--set", "conversation.deadline=20s"];
+        let words =
+            ["host", "--session", name, "--say", "the schema?", "--consent", "--set", "conversation.deadline=20s"];
         let reported = stage.run(&words, "");
         failed(&reported, 0, &["joined the connection"]);
         assert!(reported.out().contains(" conversation context: "), "{reported:?}");
@@ -723,7 +726,8 @@ fn a_session_that_listens_gives_a_host_a_connection_of_its_own() {
     assert!(door.starts_with("http://127.0.0.1:") && door.ends_with("/mcp"), "{door}");
     assert!(stage.ok(&["sessions"]).out().contains(&format!("at {door}")));
     for name in ["serve", "web"] {
-        let words = ["host", "--session", name, "--say", "the schema?", "--set", "conversation.deadline=20s"];
+        let words =
+            ["host", "--session", name, "--say", "the schema?", "--consent", "--set", "conversation.deadline=20s"];
         let reported = stage.run(&words, "");
         assert!(
             reported.code() == 0 && reported.out().contains(&format!("· {name} conversation context: ")),

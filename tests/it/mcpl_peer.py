@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 
 BEHAVIOUR = sys.argv[1]
 SETS = {
@@ -89,7 +90,12 @@ def answer(method, params):
             during_first_hook()
         if BEHAVIOUR == "loop":
             push(f"e{hooks}")
-        return {"featureSet": "bot.context", "contextInjections": injections()}
+        if BEHAVIOUR == "late":
+            time.sleep(0.6)
+        if BEHAVIOUR == "closes":
+            sys.exit(0)
+        sets = {"wrong-set": "bot.events", "unknown-set": "bot.other"}
+        return {"featureSet": sets.get(BEHAVIOUR, "bot.context"), "contextInjections": injections()}
     if method == "context/afterInference":
         if BEHAVIOUR == "malformed":
             return {"featureSet": "bot.redact", "modifiedResponse": 42}

@@ -108,3 +108,65 @@ fn c33_an_order_to_roll_back_says_what_is_wrong_with_the_set_that_it_names() {
     assert!(text("/do rollback set=notes.write checkpoint=c").contains("notes.write does not declare rollback"));
     assert!(text("/do rollback set=nothing checkpoint=c").contains("no feature set nothing"));
 }
+
+/// The rows of the audit log of a session with the peer: outcome and reason of each injection.
+fn audited(behaviour: &str, words: &[&str]) -> Vec<(String, String)> {
+    let stage = Stage::new();
+    stage.write("peer.py", PEER);
+    let server = format!("bot=python3 peer.py {behaviour}");
+    stage.run(&[&["host", "-s", &server, "--record", "x.reel", "--say", "hello"], words].concat(), "");
+    let log = stage.ok(&["stats", "--audit", "x.reel", "--format", "json"]).out();
+    let rows = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let text = |row: &Value, member: &str| row[member].as_str().unwrap_or_default().to_owned();
+    let injections = rows.filter(|row| row["operation"] == "injection");
+    injections.map(|row| (text(&row, "outcome"), text(&row, "reason"))).collect()
+}
+
+#[test]
+fn c74_contributions_that_were_not_used_are_no_success() {
+    let only = |behaviour: &str, words: &[&str]| {
+        let rows = audited(behaviour, words);
+        assert_eq!(rows.len(), 1, "{behaviour}: {rows:?}");
+        rows.into_iter().next().expect("a row")
+    };
+    assert_eq!(only("plain", &[]), ("success".to_owned(), String::new()));
+    let (outcome, reason) = only("late", &["--set", "mcpl.before_timeout=100ms", "--do", "/wait 1s"]);
+    assert!(outcome == "timeout" && reason.contains("the host no longer waited"), "{outcome}: {reason}");
+    assert_eq!(only("late", &[]).0, "success", "it was in time");
+    let wrong = only("wrong-set", &["--set", "mcpl.unlisted=refuse"]);
+    assert_eq!((wrong.0.as_str(), wrong.1.contains("was dropped")), ("failure", true), "{wrong:?}");
+    assert_eq!(only("wrong-set", &[]).0, "success", "the host accepts it by default");
+    let unknown = only("unknown-set", &[]);
+    assert_eq!((unknown.0.as_str(), unknown.1.contains("bot.other")), ("failure", true), "{unknown:?}");
+    let closed = only("closes", &[]);
+    assert_eq!((closed.0.as_str(), closed.1.contains("closed")), ("failure", true), "{closed:?}");
+    let malformed = audited("malformed", &[]);
+    let good = malformed.iter().filter(|(outcome, _)| outcome == "success").count();
+    assert_eq!((malformed.len(), good), (6, 1), "{malformed:?}");
+    let many = audited("many", &[]);
+    let good = many.iter().filter(|(outcome, _)| outcome == "success").count();
+    assert_eq!((many.len(), good), (50, 21), "what exceeds the limits was ignored");
+}
+
+#[test]
+fn c8_hosts_that_accept_only_an_array_of_feature_sets_get_one_and_a_lone_star_enables_all() {
+    let stage = Stage::new();
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+        "clientInfo": {"name": "array", "version": "1"}, "capabilities": {"experimental": {"mcpl": {"version": "0.4",
+        "pushEvents": true, "featureSets": true}}}}});
+    let all = json!({"jsonrpc": "2.0", "method": "featureSets/update", "params": {"disabled": ["*"]}});
+    let on = json!({"jsonrpc": "2.0", "method": "featureSets/update", "params": {"enabled": ["*"]}});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let tool = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add_note",
+        "arguments": {"text": "x"}, "checkpoint": "chk_nowhere"}});
+    let lines: String = [&hello, &ready, &all, &on, &tool].iter().map(|line| format!("{line}\n")).collect();
+    let served = stage.run(&["-v", "serve", "--set", "mcpl.feature_sets=array"], lines);
+    let messages: Vec<Value> = served.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |id: u64| messages.iter().find(|message| message["id"] == id && message.get("method").is_none());
+    let sets = &of(0).expect("an answer")["result"]["capabilities"]["experimental"]["mcpl"]["featureSets"];
+    let names = sets.as_array().expect("an array").iter().filter(|set| set["name"].is_string()).count();
+    assert!(names >= 5, "{sets}");
+    // Names of two and of more segments are on again, so the tool of notes.edit works.
+    assert_ne!(of(1).expect("an answer")["result"]["isError"], true, "{messages:?}");
+    assert!(served.err().contains("chk_nowhere"), "the unknown checkpoint is reported: {}", served.err());
+}

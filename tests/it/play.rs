@@ -196,7 +196,7 @@ fn a_part_is_played_on_every_transport() {
         let url = |part: &Part| part.url.replacen("http", if scheme == "ws" { "ws" } else { "http" }, 1);
         let part = Part::serve(&stage, SERVED, listen, &["--format", "json", "--record", "part.reel"]);
         let server = format!("w={}", url(&part));
-        let words = ["host", "-s", &server, "--do", "/turn what changed?", "--format", "json"];
+        let words = ["host", "-s", &server, "--consent", "--do", "/turn what changed?", "--format", "json"];
         let reported = stage.run(&words, "");
         assert_eq!(reported.code(), 0, "{scheme}: {reported:?}");
         let events: Vec<Value> = reported.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

@@ -1,7 +1,7 @@
 //! Servers in Python, written from the texts of SEP-1975, the Reminder RFC and SEP-2282, against `mcpreel host`. None of
 //! them uses mcpreel's code.
 
-use crate::common::{Output, Stage};
+use crate::common::{Output, Stage, binary, finish};
 use serde_json::{Value, json};
 
 /// Reads and writes messages; logs what it receives in the file `heard`, or in the one that its first argument names.
@@ -440,4 +440,101 @@ fn lines_of_the_command_line_keep_their_order_and_do_lists_orders() {
     assert_eq!(order, [Some(0), Some(1), Some(2)], "{turns:?}");
     let orders = events.iter().find(|event| event["event"] == "orders").expect("a list");
     assert!(orders["orders"].as_array().is_some_and(|orders| orders.contains(&json!("hook"))), "{orders}");
+}
+
+/// A host with a peer from a configuration, which the user did not name as a command.
+fn configured(stage: &Stage, words: &[&str]) -> Vec<Value> {
+    stage.write("peer.py", format!("{PRELUDE}{}", answering("result(asked, {\"context\": \"remember\"})")));
+    let servers = json!({"mcpServers": {"memo": {"command": "python3", "args": ["peer.py"]}}});
+    stage.write("servers.json", servers.to_string());
+    let output = stage.run(
+        &[&["host", "--config", "servers.json", "--server", "memo", "--format", "json", "--say", "hi"], words].concat(),
+        "",
+    );
+    assert_eq!(output.code(), 0, "{output:?}");
+    output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// How many user messages the peer got in a run, and how many servers the host reported as left out.
+fn sent(words: &[&str]) -> (usize, usize) {
+    let stage = Stage::new();
+    let events = configured(&stage, words);
+    (heard(&stage, "heard", "conversation/userMessage").len(), reported(&events, "left out").len())
+}
+
+#[test]
+fn a17_a_script_sends_user_messages_only_with_consent() {
+    assert_eq!(sent(&["--say", "again"]), (0, 1), "a server that is left out is reported once");
+    assert_eq!(sent(&["--consent"]), (1, 0));
+    assert_eq!(sent(&["--set", "memo:conversation.consent=true"]), (1, 0));
+    assert_eq!(sent(&["--consent", "--set", "memo:conversation.consent=false"]), (0, 0));
+    assert_eq!(sent(&["--do", "/approve memo", "--say", "now"]), (1, 1), "approval counts from then on");
+    let stage = Stage::new();
+    stage.write("policy.yaml", "servers: {memo: {conversation: {consent: true}}}");
+    configured(&stage, &["--policy", "policy.yaml"]);
+    assert_eq!(heard(&stage, "heard", "conversation/userMessage").len(), 1);
+}
+
+#[test]
+fn a17_a_server_whose_command_is_given_needs_no_further_consent() {
+    let stage = Stage::new();
+    let body = answering("result(asked, {})");
+    host(&stage, &body, &["--say", "hi"]);
+    assert_eq!(heard(&stage, "heard", "conversation/userMessage").len(), 1);
+    let asked =
+        stage.run(&["host", "-s", "memo=python3 peer.py", "--set", "conversation.consent=false", "--say", "hi"], "");
+    assert!(asked.out().contains("you have refused"), "{asked:?}");
+    assert_eq!(heard(&stage, "heard", "conversation/userMessage").len(), 1, "a policy can refuse it");
+}
+
+/// Runs the command under a terminal, types a line after each prompt for one, and writes what the terminal shows.
+const TERMINAL: &str = r#"
+import os, pty, re, select, sys, time
+lines = sys.argv[2].split("|")
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp("sh", ["sh", "-c", sys.argv[1]])
+seen, end, waits = b"", time.time() + 30, [line.split("@", 1) for line in lines]
+while time.time() < end:
+    if waits and re.search(waits[0][0].encode(), seen):
+        os.write(fd, waits.pop(0)[1].encode() + b"\r")
+        seen = seen[-1:]
+    if select.select([fd], [], [], 0.1)[0]:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        sys.stdout.buffer.write(data)
+        seen += data
+sys.stdout.flush()
+os.waitpid(pid, 0)
+"#;
+
+/// A conversation at a terminal: each line is typed when the pattern before its `@` is on the screen.
+fn typed(stage: &Stage, lines: &str) -> String {
+    stage.write("terminal.py", TERMINAL);
+    let words = format!("{} host --config servers.json --server memo", binary());
+    let mut command = stage.command(&["python3", "terminal.py", &words, lines]);
+    command.env("TERM", "xterm");
+    finish(command, Vec::new()).out()
+}
+
+#[test]
+fn a17_the_user_of_a_terminal_is_asked_once_and_the_answer_is_remembered() {
+    let stage = Stage::new();
+    configured(&stage, &[]);
+    let count = || heard(&stage, "heard", "conversation/userMessage").len();
+    let screen = typed(&stage, "receive your messages@hello|y or n@n|echo: hello@/quit");
+    assert!(screen.contains("may memo receive your messages? (python3 peer.py)"), "{screen}");
+    assert_eq!(count(), 0, "{screen}");
+    let screen = typed(&stage, "you have refused@hello|echo: hello@/approve memo|from now on@again|echo: again@/quit");
+    assert!(!screen.contains("may memo receive"), "it is not asked again: {screen}");
+    assert_eq!(count(), 1, "{screen}");
+    let screen = typed(&stage, "receives the user@hello|echo: hello@/quit");
+    assert!(!screen.contains("may memo receive"), "{screen}");
+    assert_eq!(count(), 2, "{screen}");
+    configured(&stage, &[]);
+    assert_eq!(count(), 2, "a script does not use the remembered answer");
 }

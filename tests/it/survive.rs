@@ -5,7 +5,8 @@ use crate::common::{Output, Stage, finish};
 use serde_json::Value;
 
 /// A client that reacts to each method as `DOES` says: exits with this code, `freeze`, `close`, or answers; otherwise
-/// it refuses. It exits by itself after `LIVES` seconds.
+/// it refuses. It exits by itself after `lives` seconds or `reads` messages. It crashes if it is declared all of
+/// `crash_on`, in the handshake or, with `crash_later`, after it. `modern` is a client without a handshake.
 const HOST: &str = r#"
 import json, os, subprocess, sys, threading, time
 does = json.loads(os.environ.get("DOES", "{}"))
@@ -17,6 +18,12 @@ def say(**message):
     server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     server.stdin.flush()
 print("hello from the client", flush=True)
+reads = 0
+if "modern" in does:
+    say(id=0, method="tools/list", params={"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "m", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}}})
+    sys.exit(0 if "result" in json.loads(server.stdout.readline()) else 1)
 if "start" in does:
     sys.exit(does["start"])
 say(id=0, method="initialize", params={"protocolVersion": "2025-06-18", "capabilities": {"experimental": {"mcpl": {
@@ -27,12 +34,27 @@ for line in server.stdout:
     if message.get("id") == 0 and "result" in message:
         if "events" in message["result"]["capabilities"] and "events" in does:
             sys.exit(does["events"])
+        declared = message["result"]["capabilities"]
+        declared = {**declared, **declared.get("experimental", {})}
+        crash = "crash_on" in does and all(name in declared for name in does["crash_on"])
+        if crash and "crash_later" not in does:
+            sys.exit(1)
         say(method="notifications/initialized")
+        if crash:
+            time.sleep(does["crash_later"])
+            sys.exit(1)
         say(id=1, method="tools/call", params={"name": "events_list", "arguments": {}})
         if "lives" in does:
             threading.Timer(does["lives"], lambda: os._exit(0)).start()
-    elif method in does:
+        continue
+    reads += 1
+    if reads == does.get("reads"):
+        sys.exit(0)
+    if method in does:
         todo = does[method]
+        if isinstance(todo, float):
+            time.sleep(todo)
+            todo = {}
         if isinstance(todo, int):
             sys.exit(todo)
         elif todo == "close":
@@ -150,6 +172,59 @@ fn a_declaration_that_it_cannot_take_is_found() {
     assert_eq!((reported.code(), broken.len()), (1, 1), "{probe_report}");
     assert_eq!((&broken[0]["place"], &broken[0]["exit_code"]), (&"events".into(), &9.into()));
     assert_eq!(of(&probe_report, "events/event")["outcome"], "taken");
+}
+
+/// The places of the declarations that broke the client, with the places of those that must come together.
+fn broken(report: &Value) -> Vec<(&str, String)> {
+    let all = report["declarations"].as_array().expect("declarations").iter();
+    let with = |one: &Value| one["only_with"].as_array().map_or(0, Vec::len).to_string();
+    let broken = all.filter(|one| one["outcome"] == "broke");
+    broken.map(|one| (one["place"].as_str().expect("a place"), with(one))).collect()
+}
+
+#[test]
+fn one_that_crashes_on_a_declaration_in_the_handshake_or_after_it_is_broken() {
+    for does in [r#"{"crash_on":["mcpl"]}"#, r#"{"crash_on":["mcpl"],"crash_later":0.0}"#] {
+        let reported = survive(&Stage::new(), does, &["--format", "json", "--only", "mcpl", "--only", "mcpe"]);
+        assert_eq!(reported.code(), 1, "{reported:?}");
+        assert_eq!(broken(&reported.json()), [("experimental.mcpl", "0".to_owned())], "{does}");
+        assert_eq!(of(&reported.json(), "events/event")["outcome"], "taken");
+    }
+}
+
+#[test]
+fn one_that_two_declarations_break_only_together_is_broken() {
+    for later in ["", r#","crash_later":0.0"#] {
+        let does = format!(r#"{{"crash_on":["mcpl","reminders"]{later}}}"#);
+        let reported = survive(&Stage::new(), &does, &["--format", "json", "--only", "mcpl", "--only", "reminder"]);
+        let report = reported.json();
+        assert_eq!((reported.code(), broken(&report).len()), (1, 2), "{report}");
+        assert!(broken(&report).contains(&("experimental.mcpl", "1".to_owned())), "{report}");
+        assert_eq!(of(&report, "push/event")["outcome"], "refused");
+    }
+}
+
+#[test]
+fn one_that_exits_after_a_few_messages_or_is_busy_with_one_is_not_broken() {
+    let reported = survive(&Stage::new(), r#"{"reads":5}"#, &["--format", "json", "--only", "mcpe"]);
+    assert_eq!(
+        (reported.code(), reported.json()["messages"][0]["outcome"].clone()),
+        (0, "taken".into()),
+        "{reported:?}"
+    );
+    let options = ["--format", "json", "--only", "mcpl"];
+    let reported = survive(&Stage::new(), r#"{"model/info":1.5}"#, &options);
+    let report = reported.json();
+    assert_eq!(reported.code(), 0, "{report}");
+    let late = of(&report, "model/info");
+    assert_eq!((&late["outcome"], &late["late"]), (&"answered".into(), &true.into()), "{report}");
+}
+
+#[test]
+fn one_of_the_modern_era_is_recognised_without_server_discover() {
+    let reported = survive(&Stage::new(), r#"{"modern":true}"#, &[]);
+    assert_eq!(reported.code(), 4, "{reported:?}");
+    assert!(reported.err().contains("supports only revision 2026-07-28"), "{reported:?}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use talk::consent::Consent;
 use talk::{Input, Talk};
 
 /// A host has several servers, so the options that name one do not exclude each other.
@@ -122,6 +123,10 @@ pub(crate) struct HostArgs {
     /// A policy file, in YAML or JSON: `all` and `servers`, each with options by proposal, and a `layout`.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// Let every server that asks for it receive your messages. Without this, the host asks you on a terminal; in a
+    /// script, only servers whose command is given here receive them, and those of a policy.
+    #[arg(long)]
+    consent: bool,
     /// Set an option for all servers or for one (repeatable).
     #[arg(long, value_name = "[SERVER:]PROPOSAL.OPTION=VALUE")]
     set: Vec<String>,
@@ -204,10 +209,14 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
     // Servers may remember ids across sessions, so two sessions must not share them by accident.
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     let named = setup::servers(args, seed, context)?;
-    let config = setup::config(args, seed, &named, &model)?;
+    let mut config = setup::config(args, seed, &named, &model)?;
     let queue: VecDeque<Line> = args.script.lines.iter().map(|line| lines::parse(line)).collect::<Result<_, _>>()?;
     let routes = Routes::open(&args.on_event, note)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
+    let consent = match lines.as_ref().is_some_and(Lines::is_interactive) {
+        true => Some(Consent::of(&mut config, &named)?),
+        false => None,
+    };
     runtime::block_on_to_the_end(async {
         let recording = args.client.recording("host", Need::Wanted)?;
         let servers = match HostServers::gather(&named, recording.recorder(), context.notices()).await {
@@ -217,9 +226,8 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
                 return Err(error);
             }
         };
-        let talked =
-            talk(Conversation { config, model, servers, routes }, Input { queue, lines }, &recording, args, context);
-        let ended = talked.await?;
+        let conversation = Conversation { config, model, servers, routes };
+        let ended = talk(conversation, Input { queue, lines, consent }, &recording, args, context).await?;
         let (summary, end) = recording.finish();
         ended.outcome?;
         end.report(&summary, false, note)?;

@@ -64,7 +64,7 @@ pub(crate) struct SurviveArgs {
     /// How long the client may take from its start to the end of the handshake.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_time)]
     connect: Duration,
-    /// Maximum number of restarts of the client.
+    /// Maximum number of restarts of the client, not counting those that test declarations.
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     restarts: usize,
     /// Write the reel to this file, one stream per session (default: a new file in the folder of reels).

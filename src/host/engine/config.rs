@@ -71,6 +71,8 @@ pub struct ServerConfig {
     pub name: String,
     /// The client's configuration. What the proposals declare is merged into the capabilities.
     pub client: ClientConfig,
+    /// Whether the user gave its command where the host was started.
+    pub is_own: bool,
 }
 
 /// The configuration of a host.

@@ -5,7 +5,9 @@ use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, Reque
 use crate::host::prompt::QueuedInjection;
 use crate::proposals::Declared;
 use crate::proposals::REGISTRY;
-use crate::proposals::host::{Effect, Inbound, Refusal, RequestOutcome, ServerId, ServerView, ToolUse};
+use crate::proposals::host::{
+    ConsentQuestion, Effect, Inbound, Refusal, RequestOutcome, ServerId, ServerView, ToolUse,
+};
 use crate::protocol::{Era, Sender, errors};
 use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::{Value, json};
@@ -51,6 +53,7 @@ pub(super) struct Server {
     /// The capabilities that its client declared to it.
     capabilities: Value,
     is_joined: bool,
+    is_own: bool,
     state: State,
     /// The server's instructions for the model.
     pub instructions: Option<String>,
@@ -96,6 +99,7 @@ impl Server {
             name: config.name.clone(),
             capabilities,
             is_joined,
+            is_own: config.is_own,
             state: State::Opening,
             instructions: None,
             listed: Vec::new(),
@@ -110,7 +114,8 @@ impl Server {
 
     pub(super) fn view(&self) -> ServerView {
         let declared = Declared { client: self.capabilities.clone(), ..Declared::default() };
-        ServerView { name: self.name.clone(), declared, is_joined: self.is_joined, ..ServerView::default() }
+        let (name, is_joined, is_own) = (self.name.clone(), self.is_joined, self.is_own);
+        ServerView { name, declared, is_joined, is_own, ..ServerView::default() }
     }
 
     /// Whether the server is ready or gone.
@@ -170,6 +175,10 @@ impl Host {
                 {
                     *done = OrderResult::Failed(why);
                 }
+            }
+            Effect::AskConsent(server, text) => {
+                let proposal = self.proposals.get(proposal).map_or("host", |proposal| proposal.name);
+                self.out.push(Output::AskConsent(ConsentQuestion { proposal, server, text }));
             }
             Effect::Mark(server, mark) => self.out.push(Output::Mark(Some(server), mark)),
             Effect::Report(event) => self.out.push(Output::Report(event)),

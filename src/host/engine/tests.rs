@@ -54,7 +54,7 @@ fn stage(servers: Vec<(&str, Script)>, set: &[(&str, Option<&str>, Value)]) -> S
     }
     let config = |name: &&str| {
         let client = ClientConfig { era: EraChoice::Legacy, ..ClientConfig::new("test", "1") };
-        ServerConfig { name: (*name).to_owned(), client }
+        ServerConfig { name: (*name).to_owned(), client, is_own: true }
     };
     let (names, scripts): (Vec<&str>, Vec<Script>) = servers.into_iter().unzip();
     let servers = names.iter().map(config).collect();
@@ -85,7 +85,7 @@ impl Stage {
                     }
                 }
                 Output::Report(event) => self.events.push(event),
-                Output::Mark(..) => {}
+                Output::Mark(..) | Output::AskConsent(_) => {}
                 Output::Prompt(prompt) => {
                     self.prompts.push(prompt);
                     let ok = ModelReply { text: "ok".to_owned(), tool_calls: Vec::new() };

@@ -16,7 +16,7 @@ use crate::runtime::model::Model;
 use crate::runtime::play;
 use crate::runtime::play::real_time::RealTimePlay;
 use crate::runtime::play::virtual_time::record_play;
-use crate::scenario::{Clock, Observation, Player, Report, Scenario, ServerKind};
+use crate::scenario::{Clock, Observation, Player, Report, Scenario, ServerKind, ServerPlan};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -97,6 +97,9 @@ fn config(scenario: &Scenario, args: &HostArgs) -> Result<HostConfig, CommandErr
             server.client.era = own.era;
         }
     }
+    if args.consent {
+        setup::consent_to_all(&mut config.policies)?;
+    }
     args.client.timeout_given().map_or(Ok(()), |time| setup::bound_answers(&mut config.policies, time))?;
     Ok(config)
 }
@@ -119,7 +122,11 @@ fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec
         }
         ServerKind::Url { url, headers } => Target::of_url(url, headers).within(limits).location(context),
     };
-    scenario.servers.iter().map(|plan| Ok(NamedServer { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
+    let server = |plan: &ServerPlan| {
+        let is_own = !matches!(plan.kind, ServerKind::Url { .. });
+        Ok(NamedServer { name: plan.name.clone(), place: place(&plan.kind)?, is_own })
+    };
+    scenario.servers.iter().map(server).collect()
 }
 
 /// Shows what happens, if it belongs to the transcript.

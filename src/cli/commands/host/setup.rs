@@ -19,6 +19,9 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
+/// The option of a proposal that says whether the user consents to what a server learns.
+pub(super) const CONSENT: &str = "consent";
+
 /// The servers that the options name, in the order of the options.
 ///
 /// # Errors
@@ -33,7 +36,8 @@ pub(super) fn servers(args: &HostArgs, seed: u64, context: &Context) -> Result<V
         named.push(builtin_named(word, seed.wrapping_add(at as u64))?);
     }
     for target in args.target.each()? {
-        named.push(NamedServer { name: target.name(context)?, place: target.location(context)? });
+        let (place, is_own) = (target.location(context)?, target.has_command());
+        named.push(NamedServer { name: target.name(context)?, place, is_own });
     }
     if named.is_empty() {
         return Err(CommandError::usage("no server given")
@@ -60,7 +64,9 @@ fn specified(word: &str, limits: Limits, context: &Context) -> Result<NamedServe
         CommandError::usage(format!("invalid server {word:?}: expected NAME=COMMAND or NAME=URL"))
             .hint("for example: -s memory='npx -y some-server'")
     })?;
-    Ok(NamedServer { name: name.to_owned(), place: Target::of_word(spec)?.within(limits).location(context)? })
+    let target = Target::of_word(spec)?.within(limits);
+    let (place, is_own) = (target.location(context)?, target.has_command());
+    Ok(NamedServer { name: name.to_owned(), place, is_own })
 }
 
 /// Parses `NAME` or `NAME:PROPOSAL,PROPOSAL`: the built-in server's name, and the proposals that it declares.
@@ -84,7 +90,7 @@ fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
     }
     let time = jiff::Timestamp::now().as_nanosecond();
     config.wall_base_ns = i64::try_from(time).unwrap_or(i64::MAX);
-    Ok(NamedServer { name: name.to_owned(), place: ServerLocation::Builtin(Box::new(config)) })
+    Ok(NamedServer { name: name.to_owned(), place: ServerLocation::Builtin(Box::new(config)), is_own: true })
 }
 
 fn is_name(text: &str) -> bool {
@@ -127,6 +133,9 @@ pub(super) fn config(
     if let Some(timeout) = args.client.timeout_given() {
         bound_answers(&mut policies, timeout)?;
     }
+    if args.consent {
+        consent_to_all(&mut policies)?;
+    }
     args.set.iter().try_for_each(|word| set(&mut policies, word))?;
     proposals::check_policies(&policies).map_err(|error| refused(&error))?;
     if let Some(unknown) = policies.servers().find(|server| named.iter().all(|one| one.name != *server)) {
@@ -139,7 +148,8 @@ pub(super) fn config(
     let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let client = |one: &NamedServer| {
         let own = args.client.with_handshake().config(json!({}));
-        ServerConfig { name: one.name.clone(), client: ClientConfig { join: one.place.joined().cloned(), ..own } }
+        let client = ClientConfig { join: one.place.joined().cloned(), ..own };
+        ServerConfig { name: one.name.clone(), client, is_own: one.is_own }
     };
     Ok(HostConfig {
         servers: named.iter().map(client).collect(),
@@ -164,6 +174,19 @@ fn set(policies: &mut Policies, word: &str) -> Result<(), CommandError> {
     };
     policies.set(server, option, &Value::from(value)).map_err(|error| {
         CommandError::usage(error.to_string()).hint("`mcpreel host --options` lists every option and its default")
+    })
+}
+
+/// Applies `--consent`.
+///
+/// # Errors
+///
+/// A policy does not accept the value.
+pub(super) fn consent_to_all(policies: &mut Policies) -> Result<(), CommandError> {
+    let proposals: Vec<&str> = policies.proposals_with(CONSENT).collect();
+    proposals.iter().try_for_each(|proposal| {
+        let option = format!("{proposal}.{CONSENT}");
+        policies.set(None, &option, &Value::from(true)).map_err(|error| CommandError::usage(error.to_string()))
     })
 }
 

@@ -1,5 +1,6 @@
 //! A running conversation: reads lines, prints the transcript, and asks the model in between.
 
+pub(super) mod consent;
 mod transcript;
 
 use super::{Format, HostArgs};
@@ -12,6 +13,7 @@ use crate::runtime::host::{HostNotice, HostRunner};
 use crate::runtime::interactive::editor::{Lines, Typed};
 use crate::runtime::interactive::lines::{self, Line};
 use crate::runtime::sleep_until;
+use consent::Consent;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -28,6 +30,8 @@ pub(super) struct Talk<'a> {
     pub runner: HostRunner,
     /// The source of further lines.
     lines: Option<Lines>,
+    /// What the user of a terminal is asked, and has answered.
+    consent: Option<Consent>,
     /// What to do next, in order.
     queue: VecDeque<Line>,
     /// Nothing is started before this time.
@@ -52,6 +56,8 @@ pub(super) struct Input {
     pub queue: VecDeque<Line>,
     /// The source of further lines.
     pub lines: Option<Lines>,
+    /// What the user of a terminal has answered before.
+    pub consent: Option<Consent>,
 }
 
 /// What happened next.
@@ -104,6 +110,7 @@ impl<'a> Talk<'a> {
             context,
             runner,
             lines: input.lines,
+            consent: input.consent,
             queue: input.queue,
             waiting: None,
             received: Some(Instant::now()),
@@ -135,7 +142,7 @@ impl<'a> Talk<'a> {
         loop {
             // Flush before the next line is typed.
             self.context.printer.flush().map_err(CommandError::output)?;
-            if self.is_free() {
+            if self.is_free() && !self.is_held() {
                 let end = self.lines.is_none().then_some(Line::Order(Order::End));
                 if let Some(line) = self.queue.pop_front().or(end) {
                     self.act(line)?;
@@ -150,6 +157,11 @@ impl<'a> Talk<'a> {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether the next line must wait for the user's consent.
+    fn is_held(&self) -> bool {
+        self.awaits_consent() && matches!(self.queue.front(), Some(Line::Order(Order::Turn { .. })))
     }
 
     /// Whether nothing is in progress.
@@ -198,10 +210,12 @@ impl<'a> Talk<'a> {
                 self.show_done(&done)?;
                 return Ok(done == OrderResult::Ended);
             }
+            HostNotice::Host(Output::AskConsent(question)) => self.ask_consent(question)?,
             reported => {
                 if let HostNotice::Host(Output::Report(event)) = &reported {
                     self.routes.receive(event);
                     self.failed |= self.args.strict && event.is_mistake();
+                    self.remember_consent(event);
                 }
                 self.show(&reported)?;
             }
@@ -234,13 +248,17 @@ impl<'a> Talk<'a> {
             }
             Typed::TooLong => Err(CommandError::usage("skipped a line longer than 1 MiB")
                 .hint("put a prompt of that size in a file (--system @FILE) or in a scenario")),
+            Typed::Line(text) if self.answer_consent(&text)? => Ok(Line::Nothing),
             Typed::Line(text) => lines::parse(&text),
         };
-        self.is_on_screen = self.is_interactive() && self.is_free() && self.queue.is_empty();
+        let is_asked = self.awaits_consent();
+        self.is_on_screen = self.is_interactive() && self.is_free() && self.queue.is_empty() && !is_asked;
         // After the command to end, nothing more can be typed.
         let is_last = matches!(&line, Ok(Line::Order(Order::End)));
         match line {
             Ok(line) if self.is_interactive() && line.is_a_look() => self.act(line)?,
+            // The answer to a question goes before the lines that wait for it.
+            Ok(line @ Line::Order(Order::Allow { .. })) if is_asked => self.queue.push_front(line),
             Ok(line) => self.queue.push_back(line),
             // A wrong line does not end the conversation; a script fails because of it at its end.
             Err(error) => {
@@ -248,7 +266,9 @@ impl<'a> Talk<'a> {
                 self.failed |= !self.is_interactive();
             }
         }
-        if !is_last {
+        if is_last {
+            self.ask_no_more();
+        } else {
             self.complete_words();
             self.lines.iter().for_each(Lines::ask);
         }

@@ -8,8 +8,8 @@ use super::{
     subscription,
 };
 use crate::proposals::host::{
-    HostCx, HostSide, Inbound, Injection, LifecycleEvent, Mark, PromptPlace, RequestOutcome, ServerId, Slot, Utterance,
-    cut,
+    HostCx, HostSide, Inbound, Injection, LifecycleEvent, Mark, PromptPlace, RequestOutcome, ServerId, ServerView,
+    Slot, Utterance, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::text::counted;
@@ -27,9 +27,9 @@ pub(crate) static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: PromptPlace::B
 pub(crate) static SETTINGS: &[Setting] = &[
     Setting {
         name: "consent",
-        kind: SettingKind::Flag,
-        default: "true",
-        text: "Whether the host sends user messages to the server; if false, only after you approve it",
+        kind: SettingKind::Choice(&["ask", "true", "false"]),
+        default: "ask",
+        text: "Whether the host sends user messages to the server; ask means only if you gave its command, or consent",
         source: "SEP-1975, Security Implications",
     },
     Setting {
@@ -79,11 +79,34 @@ pub(crate) static SETTINGS: &[Setting] = &[
 /// The number of requests that wait for a response. The oldest is dropped first.
 const MAX_KEYS: usize = 256;
 
+/// Whether the user lets the host send user messages to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Consent {
+    Given,
+    Refused,
+    /// Nobody has answered yet.
+    Open,
+    /// Nobody has answered, and the host has reported that a message was not sent.
+    LeftOut,
+}
+
+impl Consent {
+    /// The consent at the beginning.
+    fn of(policy: &Policy, view: &ServerView) -> Self {
+        match policy.word("consent") {
+            "true" => Self::Given,
+            "false" => Self::Refused,
+            _ if view.is_own => Self::Given,
+            _ => Self::Open,
+        }
+    }
+}
+
 /// A subscribed server.
 struct Subscriber {
     engine: UserMessages,
     policy: Policy,
-    is_allowed: bool,
+    consent: Consent,
     /// Consecutive timeouts.
     misses: u64,
     is_disabled: bool,
@@ -95,7 +118,7 @@ struct Subscriber {
 
 impl Subscriber {
     fn is_asked(&self) -> bool {
-        self.is_allowed && !self.is_disabled
+        self.consent == Consent::Given && !self.is_disabled
     }
 }
 
@@ -136,7 +159,21 @@ impl ConversationHostSide {
         }
     }
 
+    /// Reports the servers that get no message because nobody has consented, each once.
+    fn report_left_out(&mut self, cx: &mut HostCx<'_>) {
+        for (server, subscriber) in self.subscribers.iter_mut().filter(|(_, one)| one.consent == Consent::Open) {
+            subscriber.consent = Consent::LeftOut;
+            let name = cx.server(*server).map_or("", |view| view.name.as_str());
+            let text = format!(
+                "gets no user messages without your consent; give it with /approve {name}, --consent or --set \
+                 {name}:conversation.consent=true"
+            );
+            cx.report("left out", Some(*server), text, Value::Null);
+        }
+    }
+
     fn fan_out(&mut self, cx: &mut HostCx<'_>, message_id: &str, text: &str, history: &[Utterance]) {
+        self.report_left_out(cx);
         let ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
         for server in ids {
             let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.is_asked()) else { continue };
@@ -182,22 +219,21 @@ impl HostSide for ConversationHostSide {
             "notification" => Carrier::Notification,
             _ => Carrier::Auto,
         };
-        let is_allowed = policy.flag("consent");
-        let text = match is_allowed {
-            true => format!("{} receives the user's messages", view.name),
-            false => format!("{} wants to receive the user's messages; you have not approved this yet", view.name),
+        let consent = Consent::of(&policy, view);
+        let text = match consent {
+            Consent::Given => format!("{} receives the user's messages", view.name),
+            Consent::Refused => format!("{} wants to receive the user's messages, but you have refused", view.name),
+            Consent::Open | Consent::LeftOut => {
+                format!("{} wants to receive the user's messages; you have not consented yet", view.name)
+            }
         };
-        cx.report("subscribed", Some(server), text, json!({"allowed": is_allowed}));
+        cx.report("subscribed", Some(server), text, json!({"allowed": consent == Consent::Given}));
+        if consent == Consent::Open {
+            cx.ask_consent(server, format!("may {} receive your messages?", view.name));
+        }
         let engine = UserMessages::new(carrier, policy.time("deadline"));
-        let subscriber = Subscriber {
-            engine,
-            policy,
-            is_allowed,
-            misses: 0,
-            is_disabled: false,
-            waits: None,
-            keys: BTreeMap::new(),
-        };
+        let subscriber =
+            Subscriber { engine, policy, consent, misses: 0, is_disabled: false, waits: None, keys: BTreeMap::new() };
         self.subscribers.insert(server, subscriber);
     }
 
@@ -283,7 +319,8 @@ impl HostSide for ConversationHostSide {
 
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
         let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
-        (subscriber.is_allowed, subscriber.is_disabled, subscriber.misses) = (is_allowed, false, 0);
+        let consent = if is_allowed { Consent::Given } else { Consent::Refused };
+        (subscriber.consent, subscriber.is_disabled, subscriber.misses) = (consent, false, 0);
         cx.mark(server, if is_allowed { Mark::Granted } else { Mark::Revoked });
         let (what, text) = match is_allowed {
             true => ("allowed", "receives the user's messages from now on"),
@@ -294,7 +331,7 @@ impl HostSide for ConversationHostSide {
 
     fn state(&self) -> Value {
         let one = |(id, subscriber): (&ServerId, &Subscriber)| {
-            json!({"server": id.0, "allowed": subscriber.is_allowed, "disabled": subscriber.is_disabled,
+            json!({"server": id.0, "allowed": subscriber.consent == Consent::Given, "disabled": subscriber.is_disabled,
                 "timeouts_in_a_row": subscriber.misses})
         };
         self.subscribers.iter().map(one).collect()

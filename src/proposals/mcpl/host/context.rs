@@ -233,8 +233,8 @@ fn inject_all(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, list: &Value) 
     }
     let most = peer.policy.length("most_bytes");
     let (max_count, max_bytes) = (peer.policy.length("injections"), peer.policy.length("injection_bytes"));
-    let (mut count, mut bytes, mut dropped) = (0, 0, 0);
-    for injection in list.as_array().into_iter().flatten() {
+    let (mut count, mut bytes, mut dropped) = (0, 0, Vec::new());
+    for (at, injection) in list.as_array().into_iter().flatten().enumerate() {
         let (slot, namespace) = match read_injection(injection) {
             Ok(read) => read,
             Err(why) => {
@@ -245,15 +245,17 @@ fn inject_all(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, list: &Value) 
         };
         let text = blocks::text(&injection["content"], most);
         if count >= max_count || bytes + text.len() > max_bytes {
-            dropped += 1;
+            dropped.push(at);
             continue;
         }
         (count, bytes) = (count + 1, bytes + text.len());
         cx.inject(Injection { server, slot, weight: 0, what: format!("{namespace} context"), text });
     }
-    if dropped > 0 {
-        let text = format!("dropped {dropped} of the injections: a turn has at most {max_count} with {max_bytes} B");
-        cx.report("over limit", Some(server), text, json!({"dropped": dropped, "injections": count, "bytes": bytes}));
+    if !dropped.is_empty() {
+        let text =
+            format!("dropped {} of the injections: a turn has at most {max_count} with {max_bytes} B", dropped.len());
+        let data = json!({"dropped": dropped.len(), "which": dropped, "injections": count, "bytes": bytes});
+        cx.report("over limit", Some(server), text, data);
     }
     count
 }

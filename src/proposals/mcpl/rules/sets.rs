@@ -1,31 +1,18 @@
 //! Feature sets and their scopes: what the server declared, what the host enabled, and whether both respect it.
 
 use super::*;
+use crate::proposals::mcpl::switches::Switches;
 use crate::proposals::mcpl::{feature_sets, matches_set};
 use std::collections::BTreeMap;
 
 /// How long after an update a message may arrive that the server sent before it, in nanoseconds.
 const GRACE_PERIOD_NS: i64 = 250_000_000;
-/// How many switched patterns are kept. They are the host's own patterns, so there are few.
-const MAX_SWITCHES: usize = 4096;
-
-/// A pattern of feature sets that the host enabled or disabled.
-#[derive(Debug)]
-struct Switch {
-    pattern: String,
-    enabled: bool,
-    time: i64,
-    /// The number of the update that switched it. One update may name a set in both of its lists.
-    update: u64,
-}
-
 /// The declared feature sets and how the host switched them.
 #[derive(Debug, Default)]
 pub(super) struct Sets {
     /// What the server declared; `None` if it declared no feature sets at all.
     declared: Option<BTreeMap<String, Value>>,
-    switches: Vec<Switch>,
-    updates: u64,
+    switches: Switches,
     updated: bool,
     early_reported: bool,
     /// Events are missing from the reel, perhaps updates and changes, too.
@@ -44,7 +31,7 @@ impl Sets {
     }
 
     pub(super) fn lose_track(&mut self) {
-        *self = Self { lost: true, updates: self.updates, ..Self::default() };
+        *self = Self { lost: true, ..Self::default() };
     }
 
     /// The declaration of a set, if it is known.
@@ -117,7 +104,7 @@ impl Sets {
                 format!("{set:?} was used for {uses}, but its uses are {}", declared["uses"])
             });
         }
-        let Some(switch) = self.switch_of(set, i64::MAX).filter(|_| !is_empty_answer(message)) else { return };
+        let Some(switch) = self.switches.of(set, i64::MAX).filter(|_| !is_empty_answer(message)) else { return };
         let age = message.time.saturating_sub(switch.time);
         let crossed = age <= GRACE_PERIOD_NS;
         findings.check(&DISABLED_SET, message.seq, switch.enabled || crossed, || {
@@ -126,17 +113,6 @@ impl Sets {
         findings.check(&DISABLED_RACE, message.seq, switch.enabled || !crossed, || {
             format!("the host disabled {set:?} {} ms earlier", age / 1_000_000)
         });
-    }
-
-    /// The last switch of a set at or before `time` (nanoseconds). Within one update, the exact name takes precedence
-    /// over a pattern; `None` if the update both enables and disables the set.
-    fn switch_of(&self, set: &str, time: i64) -> Option<&Switch> {
-        let under = || self.switches.iter().rev().filter(|it| it.time <= time && matches_set(&it.pattern, set));
-        let update = under().next()?.update;
-        let exact = under().any(|it| it.update == update && it.pattern == set);
-        let mut last = under().filter(|it| it.update == update && (it.pattern == set || !exact));
-        let switch = last.next()?;
-        last.all(|it| it.enabled == switch.enabled).then_some(switch)
     }
 
     fn accepted(&self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
@@ -151,7 +127,7 @@ impl Sets {
             }
             _ => return,
         };
-        let disabled = self.switch_of(set, asked.time).is_some_and(|switch| !switch.enabled);
+        let disabled = self.switches.of(set, asked.time).is_some_and(|switch| !switch.enabled);
         let unknown = self.is_unknown(set);
         findings.check(&DISABLED_ACCEPTED, message.seq, !disabled || !accepted, || {
             format!("the host accepted a message of {set:?}, which it disabled")
@@ -166,17 +142,12 @@ impl Sets {
 
     fn update(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         self.updated = true;
-        self.updates += 1;
-        let update = self.updates;
-        for (list, enabled) in [("enabled", true), ("disabled", false)] {
+        for list in ["enabled", "disabled"] {
             for pattern in message.content[list].as_array().into_iter().flatten().filter_map(Value::as_str) {
                 self.check_named(pattern, message.seq, findings);
-                self.switches.retain(|switch| switch.pattern != pattern || switch.update == update);
-                self.switches.push(Switch { pattern: pattern.to_owned(), enabled, time: message.time, update });
             }
         }
-        let over = self.switches.len().saturating_sub(MAX_SWITCHES);
-        self.switches.drain(..over);
+        self.switches.update(message.content, message.time);
         for set in message.content["scopes"].as_object().into_iter().flat_map(|scopes| scopes.keys()) {
             self.check_named(set, message.seq, findings);
             self.check_scoped(set, message.seq, findings);

@@ -71,7 +71,7 @@ impl Repeats {
 }
 
 impl Talk<'_> {
-    fn is_human(&self) -> bool {
+    pub(super) fn is_human(&self) -> bool {
         self.args.format == Format::Human
     }
 
@@ -88,12 +88,12 @@ impl Talk<'_> {
         }
     }
 
-    fn print_json(&self, value: &Value) -> Result<(), CommandError> {
+    pub(super) fn print_json(&self, value: &Value) -> Result<(), CommandError> {
         self.print(&render::text::json(value))
     }
 
     /// Prints a note that is not part of the transcript.
-    fn note(&self, text: &str) {
+    pub(super) fn note(&self, text: &str) {
         let faint = self.context.printer.palette.faint;
         match &self.lines {
             Some(lines) if lines.print(&format!("{faint}{}{faint:#}\n", visible_text(text))) => {}
@@ -101,7 +101,7 @@ impl Talk<'_> {
         }
     }
 
-    fn name(&self, server: ServerId) -> &str {
+    pub(super) fn name(&self, server: ServerId) -> &str {
         self.runner.host.servers().get(server.0).map_or("", |view| view.name.as_str())
     }
 

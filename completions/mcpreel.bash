@@ -4906,7 +4906,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__host)
-            opts="-v -s -H -e -h --color --verbose --add --builtin --say --do --scenario --reel --clock --junit --trace --model --model-command --model-timeout --policy --set --on-event --strict --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
+            opts="-v -s -H -e -h --color --verbose --add --builtin --say --do --scenario --reel --clock --junit --trace --model --model-command --model-timeout --policy --consent --set --on-event --strict --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

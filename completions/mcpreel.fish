@@ -796,8 +796,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l junit -d 'Writ
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l format -d 'Format of the scenario\'s report' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l reel -d 'Serve this recording in place of the built-in server, as `mcpreel mock` does (repeatable)' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l match -d 'When a request repeats a recorded one: exact (method and params are equal), normalised (ids that the protocol creates, and temporary paths, may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position)' -r -f -a "exact\t'Method and params are equal, apart from _meta'
-normalised\t'Ids that the protocol creates, and temporary paths, may differ'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l match -d 'When a request repeats a recorded one: exact (method and params are equal), normalised (times, ids, random tokens, ports and temporary paths may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position)' -r -f -a "exact\t'Method and params are equal, apart from _meta'
+normalised\t'Times, ids, random tokens, ports and temporary paths may differ'
 method\t'Method and tool, resource or prompt are equal'
 sequence\t'It comes at the same position'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l pace -d 'When to answer: fast, recorded (with the recorded latencies), or a factor such as 2x (twice as fast)' -r
@@ -830,8 +830,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d '
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l match -d 'When a request repeats a recorded one: exact (method and params are equal), normalised (ids that the protocol creates, and temporary paths, may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position)' -r -f -a "exact\t'Method and params are equal, apart from _meta'
-normalised\t'Ids that the protocol creates, and temporary paths, may differ'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l match -d 'When a request repeats a recorded one: exact (method and params are equal), normalised (times, ids, random tokens, ports and temporary paths may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position)' -r -f -a "exact\t'Method and params are equal, apart from _meta'
+normalised\t'Times, ids, random tokens, ports and temporary paths may differ'
 method\t'Method and tool, resource or prompt are equal'
 sequence\t'It comes at the same position'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l pace -d 'When to answer: fast, recorded (with the recorded latencies), or a factor such as 2x (twice as fast)' -r
@@ -905,6 +905,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start t
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l trace -d 'Show what happens in the scenario, in addition to the report'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l consent -d 'Let every server that asks for it receive your messages. Without this, the host asks you on a terminal; in a script, only servers whose command is given here receive them, and those of a policy'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l strict -d 'Exit with code 1 if a server delivered something malformed, unasked for or twice'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l options -d 'List all options with their defaults'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l prompts -d 'Show each prompt'
@@ -945,7 +946,7 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l only -d 'Test only this proposal\'s declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l wait -d 'How long to wait for a response to a message or a ping' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l connect -d 'How long the client may take from its start to the end of the handshake' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l restarts -d 'Maximum number of restarts of the client' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l restarts -d 'Maximum number of restarts of the client, not counting those that test declarations' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s o -l output -d 'Write the reel to this file, one stream per session (default: a new file in the folder of reels)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"

@@ -51,7 +51,7 @@ enum Trust {
     Client,
     /// Members such as `_meta` that programs fill in: they may be.
     Meta,
-    /// Schemas and other configuration: they may not be.
+    /// Schemas and other configuration: they may not be, except for the server's folder.
     Configuration,
 }
 
@@ -277,7 +277,7 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
     fn volatile_parts(&mut self, text: &str) -> Vec<Span> {
         // Base64 is data, whatever is in it.
         let is_data = self.name().is_some_and(|name| matches!(name, "data" | "blob")) && !text.contains(' ');
-        if self.by.options.exact || self.trust == Trust::Configuration || is_data && text.len() > MAX_OPAQUE {
+        if self.by.options.exact || is_data && text.len() > MAX_OPAQUE {
             return Vec::new();
         }
         let mut spans = self.lookup.find(text);
@@ -320,8 +320,8 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
     /// Returns whether the run made a part of a text.
     fn is_made(&mut self, span: Span, text: &str) -> bool {
         match (self.trust, span.kind) {
-            (Trust::Configuration, _) => false,
             (Trust::Meta, _) | (_, Kind::Folder) => true,
+            (Trust::Configuration, _) => false,
             // A client never echoes how long something took: its durations are settings.
             (Trust::Client, Kind::Duration) => false,
             (Trust::Server, Kind::Duration) => true,

@@ -538,7 +538,14 @@ fn the_folder_in_which_the_server_runs_may_differ() {
         let mut opened = Vec::new();
         ciborium::into_writer(&json!({"command": ["server"], "cwd": folder}), &mut opened).expect("CBOR");
         feed_kind(&mut collector, 0, EventKind::StreamOpened, &opened);
-        let lines = [ask(1, "build", json!({})), answer(1, text_result(&format!("wrote {folder}/out.txt")))];
+        let tools =
+            json!({"tools": [{"name": "build", "description": format!("builds in {folder}, for 30s at most")}]});
+        let lines = [
+            ask(1, "build", json!({})),
+            answer(1, text_result(&format!("wrote {folder}/out.txt"))),
+            format!(">{}", json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})),
+            answer(2, tools),
+        ];
         for (seq, line) in (1..).zip(lines) {
             let (mark, text) = line.split_at(1);
             feed(&mut collector, seq, 0, mark, text.as_bytes(), Framing::Lf);

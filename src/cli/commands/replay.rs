@@ -35,7 +35,7 @@ Examples:
   mcpreel replay session.reel --url http://localhost:8080/mcp --format json
   mcpreel replay session.reel --map /home/me/project=/tmp/copy -- my-server
   mcpreel replay session.reel --update -- my-server    # accept the answers
-  mcpreel replay old.reel --era modern -- my-server    # a server without `initialize`
+  mcpreel replay old.reel --era modern -- my-server    # no `initialize`
   mcpreel replay recordings/ -j 4 --shard 1/2 -- my-server
   mcpreel replay suite.yaml --format junit >results.xml
 

@@ -26,8 +26,18 @@ pub(crate) struct ExportFormat {
     pub exporter: fn() -> Box<dyn Exporter>,
 }
 
-/// Writes one reel in one format: `begin`, then every event in order, then `end`. An event comes in one call of `event`, or,
-/// if its payload is longer than 65 MiB, in calls of `part`.
+/// Writes one reel in one format: `begin`, then every event in order, then `end`.
+///
+/// `header.kind` says what an event is. A message has `header.message`, with its kind (`Noise`, `Blank` and `Malformed`
+/// for a line that is none); `Envelope::scan(event.body())` gives its method. `header.time` counts in nanoseconds from
+/// `FileHeader::created`, `header.len` is the length of the whole payload, and `header.framing` says how it ended. The
+/// bytes are a stranger's: escape them as the format requires (`wire::text`).
+///
+/// There are two kinds of long messages. A message of more than 64 MiB that was recorded comes as several events with
+/// `Framing::Fragment`; the last one, with another framing and `Flags::TRUNCATED`, has the message's header, but only the
+/// end of its text. A single payload of more than 65 MiB, which only an import makes, comes in calls of `part`. For the
+/// method of either, push the parts into a `wire::Outline` and scan its text; `framing.body` leaves out a field or a
+/// header block at the beginning of the first part.
 pub(crate) trait Exporter {
     /// Writes what comes before the first event.
     ///
@@ -35,7 +45,7 @@ pub(crate) trait Exporter {
     /// Writing failed.
     fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes one event. Its bytes are those of a stranger: escape them as the format requires.
+    /// Writes one event.
     ///
     /// # Errors
     /// Writing failed.

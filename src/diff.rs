@@ -41,7 +41,7 @@ pub use recording::Recording;
 pub(crate) use recording::UnitKind;
 pub use report::Report;
 pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
-pub(crate) use scope::{Scope, narrowed};
+pub(crate) use scope::{Narrowed, Scope, narrowed};
 pub(crate) use summary::{SummaryRow, summary};
 pub(crate) use tolerance::Tolerance;
 

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 /// Which differences do not count.
 #[derive(Debug, Args)]
 pub(super) struct NormaliseArgs {
-    /// Compare all values as they are, also the order of members, the notation of numbers, and JSON inside text byte for
-    /// byte.
+    /// Compare all values as they are, also the order of members, the notation of numbers, JSON inside text byte for
+    /// byte, and the names of renamed tools.
     #[arg(long)]
     exact: bool,
     /// Also compare ids by value: JSON-RPC ids, UUIDs, tokens, ports, process ids, temporary paths and folders.

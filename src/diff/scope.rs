@@ -1,8 +1,9 @@
 //! Narrows a report to a part of the session.
 
-use super::recording::{Recording, UnitKind};
+use super::recording::{Recording, Unit, UnitKind};
 use super::report::{Report, Status, UnitDiff, UnitSide};
 use crate::wire::Direction;
+use std::collections::HashSet;
 
 /// A part of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,24 +46,42 @@ impl Scope {
     }
 }
 
+/// A report of a part of the sessions.
+#[derive(Debug, Default)]
+pub(crate) struct Narrowed {
+    /// The report.
+    pub report: Report,
+    /// The numbers of the left units that were not compared.
+    pub left_out: HashSet<u64>,
+}
+
 /// Returns the report of the parts that belong to any of the scopes; all of it if there are none.
-pub(crate) fn narrowed(mut report: Report, scopes: &[Scope], left: &Recording) -> Report {
+pub(crate) fn narrowed(mut report: Report, scopes: &[Scope], left: &Recording) -> Narrowed {
     if scopes.is_empty() {
-        return report;
+        return Narrowed { report, left_out: HashSet::new() };
     }
     let is_within =
         |kind, method: Option<&str>, direction| scopes.iter().any(|it| it.contains(kind, method, direction));
     let units: Vec<UnitDiff> = std::mem::take(&mut report.units);
     let units: Vec<UnitDiff> =
         units.into_iter().filter(|unit| is_within(unit.kind, unit.method.as_deref(), unit.direction)).collect();
-    let all = left.units.iter().filter(|unit| is_within(unit.kind, unit.method.as_deref(), unit.direction)).count();
-    let missing = units.iter().filter(|unit| unit.status == Status::OnlyLeft).count();
+    let is_outside = |unit: &&Unit| !is_within(unit.kind, unit.method.as_deref(), unit.direction);
+    let mut left_out: HashSet<u64> = left.units.iter().filter(is_outside).map(|unit| unit.seq).collect();
+    let all = left.units.len() - left_out.len();
+    let only_left = |units: &[UnitDiff]| -> Vec<u64> {
+        let only = units.iter().filter(|unit| unit.status == Status::OnlyLeft);
+        only.filter_map(|unit| unit.left.as_ref()).map(|unit| unit.seq).collect()
+    };
+    let missing = only_left(&units);
     report.units = units.into_iter().filter_map(|unit| narrowed_unit(unit, scopes)).collect();
+    left_out.extend(&missing);
+    let compared: HashSet<u64> = only_left(&report.units).into_iter().collect();
+    left_out.retain(|seq| !compared.contains(seq));
     let count = |status: Status| report.units.iter().filter(|unit| unit.status == status).count();
     let [only_left, only_right, changed, moved] =
         [Status::OnlyLeft, Status::OnlyRight, Status::Changed, Status::Moved].map(count);
-    let same = all.saturating_sub(missing + changed + moved);
-    Report { only_left, only_right, changed, same, moved, ..report }
+    let same = all.saturating_sub(missing.len() + changed + moved);
+    Narrowed { report: Report { only_left, only_right, changed, same, moved, ..report }, left_out }
 }
 
 fn narrowed_unit(mut unit: UnitDiff, scopes: &[Scope]) -> Option<UnitDiff> {
@@ -106,7 +125,10 @@ mod tests {
         let options = Options::default();
         let (left, right) = (recorded(LEFT, &options), recorded(RIGHT, &options));
         let report = compare(&left, &right, &options).expect("all texts");
-        let report = narrowed(report, scopes, &left);
+        let Narrowed { report, left_out } = narrowed(report, scopes, &left);
+        let rows = crate::diff::summary(&report, &left, &left_out);
+        let sum = |count: fn(&crate::diff::SummaryRow) -> usize| rows.iter().map(count).sum::<usize>();
+        assert_eq!((sum(|row| row.same), sum(|row| row.only_left)), (report.same, report.only_left), "{scopes:?}");
         assert_eq!(report.units.len(), report.changed + report.only_left + report.only_right);
         [report.changed, report.only_left, report.only_right, report.same]
     }

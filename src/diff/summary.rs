@@ -3,7 +3,7 @@
 use super::recording::{Recording, Unit, UnitKind};
 use super::report::{Report, Status, UnitDiff};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The differences of one method, or of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,9 +41,9 @@ impl SummaryRow {
 }
 
 /// Counts the differences, by method and tool; those with most differences first.
-pub(crate) fn summary(report: &Report, left: &Recording) -> Vec<SummaryRow> {
+pub(crate) fn summary(report: &Report, left: &Recording, left_out: &HashSet<u64>) -> Vec<SummaryRow> {
     let mut rows: BTreeMap<String, SummaryRow> = BTreeMap::new();
-    for unit in &left.units {
+    for unit in left.units.iter().filter(|unit| !left_out.contains(&unit.seq)) {
         rows.entry(name_of_unit(unit)).or_default().same += 1;
     }
     for unit in &report.units {

@@ -97,6 +97,24 @@ pub(crate) fn text(shown: &Shown<'_>, view: View, style: &DiffStyle, width: Opti
     if !shown.is_only_latency {
         volatile::text(report, out);
     }
+    if offers_differ(shown) {
+        let [left, right] = shown.names.map(visible_text);
+        let _ = writeln!(out, "`mcpreel diff --surface {left} {right}` says whether the changed offer breaks clients");
+    }
+}
+
+/// Returns whether the servers offer different tools, prompts, resources or capabilities.
+fn offers_differ(shown: &Shown<'_>) -> bool {
+    let is_offer = |unit: &UnitDiff| {
+        let lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"];
+        let changes = |part: &str| unit.changes.iter().any(|change| change.pointer().starts_with(part));
+        match unit.method.as_deref() {
+            Some("initialize") => changes("/result/capabilities"),
+            Some(method) => lists.contains(&method) && changes("/result"),
+            None => false,
+        }
+    };
+    !shown.renamed.is_empty() || shown.report.units.iter().any(is_offer)
 }
 
 /// Appends an empty line, unless there is one, or nothing before it.
@@ -341,7 +359,7 @@ mod tests {
         let (left, right) = (recorded(left), recorded(right));
         let mut report = compare(&left, &right, &Options::default()).expect("all texts");
         crate::diff::complete(&mut report, &left);
-        let rows = crate::diff::summary(&report, &left);
+        let rows = crate::diff::summary(&report, &left, &std::collections::HashSet::new());
         show(&Shown {
             names: ["a.reel", "b.reel"],
             report: &report,

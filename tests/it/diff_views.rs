@@ -73,6 +73,25 @@ fn a_renamed_tool_is_one_difference() {
     let report: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&report["renamed"][0]["from"], &report["renamed"][0]["to"]), (&json!("echo"), &json!("repeat")));
     assert_eq!((&report["changed"], &report["same"]), (&json!(0), &json!(3)));
+    // The client calls another name, and the server offers one.
+    for (part, expected) in [("client", 1), ("server", 1), ("tools", 1), ("capabilities", 0)] {
+        assert_eq!(shown(&stage, &["a.reel", "renamed.reel", "--only", part]).0, expected, "{part}");
+    }
+    let (code, exact) = shown(&stage, &["a.reel", "renamed.reel", "--exact", "--view", "summary"]);
+    assert_eq!(code, 1);
+    assert!(exact.contains("tools/call repeat"), "{exact}");
+}
+
+#[test]
+fn a_call_that_only_b_has_bears_the_name_of_b() {
+    let stage = stage();
+    let mut twice = session("repeat", "Echo: hi", "30s");
+    let arguments = json!({"message": "another one", "timeout": "1 h"});
+    twice.push(asked(9, "tools/call", json!({"name": "repeat", "arguments": arguments})));
+    reel(&stage, "twice.reel", 1000, &twice);
+    let (_, text) = shown(&stage, &["a.reel", "twice.reel"]);
+    assert!(text.contains("\n+ tools/call repeat  seq "), "{text}");
+    assert!(text.contains("`mcpreel diff --surface a.reel twice.reel` says whether"), "{text}");
 }
 
 #[test]

@@ -146,7 +146,10 @@ fn compare_files(
     }
     check_messages(shown, passes.each_ref().map(|pass| pass.messages), args.stderr, context)?;
     // Tools with another name in B are compared under their names in A, for which B is read again.
-    let renamed = rename::renamed(&passes[0].surface, &passes[1].surface);
+    let renamed = match options.exact {
+        true => Vec::new(),
+        false => rename::renamed(&passes[0].surface, &passes[1].surface),
+    };
     let old_names = [OldNames::default(), OldNames::of(&renamed)];
     if !renamed.is_empty() {
         passes[1] = read(recordings::open(paths[1], None, &AS_IT_IS)?, collector(), &old_names[1], &progress)?;

@@ -4,11 +4,12 @@ use crate::cli::Context;
 use crate::cli::redaction::RedactOptions;
 use crate::diff::latency::{self, Latency};
 use crate::diff::surface::Likeness;
-use crate::diff::{Recording, Report, Scope, SummaryRow, complete, narrowed, summary};
+use crate::diff::{Narrowed, Recording, Report, Scope, Status, SummaryRow, complete, narrowed, summary};
 use crate::error::CommandError;
 use crate::render::diff::{DiffStyle, Shown, View, markdown, text};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The output format of `diff`.
@@ -35,11 +36,11 @@ pub(super) struct ViewArgs {
     #[arg(long)]
     full: bool,
     /// Compare only a part of the sessions (repeatable, or separated by commas).
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "PART", conflicts_with = "surface")]
     only: Vec<OnlyArg>,
     /// Also compare response times, by method and tool. B must be slower or faster with statistical certainty
     /// (Mann–Whitney U test, 1 % for all methods together) and by at least 10 % and 100 µs in the median.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "surface")]
     latency: bool,
 }
 
@@ -93,6 +94,8 @@ impl OnlyArg {
 pub(super) struct Found {
     /// The differences, narrowed and completed.
     report: Report,
+    /// The numbers of A's messages that were not compared.
+    left_out: HashSet<u64>,
     /// The tools that have another name in B.
     renamed: Vec<Likeness>,
     /// The response times, if they are compared.
@@ -123,6 +126,16 @@ impl Found {
     }
 }
 
+/// Calls that only B has get the names of B's tools.
+fn give_new_names(report: &mut Report, renamed: &[Likeness]) {
+    for unit in report.units.iter_mut().filter(|unit| unit.status == Status::OnlyRight) {
+        let is_it = |tool: &&Likeness| unit.subject.as_deref() == Some(&tool.from);
+        if let Some(tool) = renamed.iter().find(is_it).filter(|_| unit.method.as_deref() == Some("tools/call")) {
+            unit.subject = Some(tool.to.clone());
+        }
+    }
+}
+
 impl ViewArgs {
     /// Narrows and completes a report.
     pub(super) fn select(
@@ -135,14 +148,16 @@ impl ViewArgs {
         let scopes: Vec<Scope> = self.only.iter().filter_map(|only| only.scope()).collect();
         let wants_latency = self.latency || self.only.contains(&OnlyArg::Latency);
         let is_only_latency = !self.only.is_empty() && scopes.is_empty();
-        let mut report = if is_only_latency { Report::default() } else { narrowed(report, &scopes, left) };
+        let Narrowed { mut report, left_out } =
+            if is_only_latency { Narrowed::default() } else { narrowed(report, &scopes, left) };
         complete(&mut report, left);
-        let has_names = self.only.is_empty() || scopes.iter().any(|it| matches!(it, Scope::Server | Scope::Tools));
+        let has_names = self.only.is_empty() || scopes.iter().any(|it| *it != Scope::Capabilities);
         if !has_names {
             renamed.clear();
         }
+        give_new_names(&mut report, &renamed);
         let latency = wants_latency.then(|| latency::compare(left, right));
-        Found { report, renamed, latency, is_only_latency }
+        Found { report, left_out, renamed, latency, is_only_latency }
     }
 
     /// Prints what was found.
@@ -156,7 +171,7 @@ impl ViewArgs {
     ) -> Result<(), CommandError> {
         let printer = &context.printer;
         let is_counted = self.format != DiffFormat::Human || self.view == ViewArg::Summary;
-        let rows = if is_counted { summary(&found.report, left) } else { Vec::new() };
+        let rows = if is_counted { summary(&found.report, left, &found.left_out) } else { Vec::new() };
         if self.format == DiffFormat::Json {
             let report = found.to_json(&rows);
             printer.json(&report)?;

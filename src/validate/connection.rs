@@ -115,6 +115,10 @@ impl Connection {
     /// Processes an event that belongs to this connection.
     pub(super) fn take(&mut self, event: &Event<'_>, classified: Classified<'_>, shared: &mut Shared) {
         self.last_time = self.last_time.max(event.header.time);
+        if self.is_part {
+            // Anything may have been left out right before.
+            self.lose_track();
+        }
         let seq = event.header.seq;
         match classified {
             Classified::Text(text) => self.take_text(event, &text, shared),

@@ -66,7 +66,7 @@ impl Default for Streams {
 
 impl Streams {
     pub(super) fn lose_track(&mut self) {
-        self.lost = true;
+        *self = Self { lost: true, ..Self::default() };
     }
 
     /// Notes a request that resumes a stream.

@@ -331,14 +331,13 @@ impl Subscriptions {
             findings.check(&LIST_INCOMPLETE, seq, wanted.is_none_or(|wanted| wanted == status), || {
                 format!("the client asked for those that are {}, and {id} is {status}", wanted.unwrap_or_default())
             });
-            let Some(known) = self.known.get(&id.to_owned()).filter(|_| !self.lost) else { continue };
+            let Some(known) = self.known.get(&id.to_owned()) else { continue };
             let fits = known.state.name() == status || !known.changing.is_empty();
             findings.check(&LIST_STATUS, seq, fits, || {
                 format!("{id} is {}, but the server lists it as {status}", known.state.name())
             });
         }
-        let is_complete = outcome["subscriptions"].is_array() && !self.lost;
-        let Some(asked) = message.request.filter(|_| is_complete) else { return };
+        let Some(asked) = message.request.filter(|_| outcome["subscriptions"].is_array()) else { return };
         // Only those that nothing has changed since the client asked.
         let sure = |known: &Subscription| known.touched < asked.seq && known.changing.is_empty();
         for id in self.known.keys() {

@@ -66,7 +66,8 @@ impl Default for Streams {
 
 impl Streams {
     pub(super) fn lose_track(&mut self) {
-        *self = Self { lost: true, ..Self::default() };
+        let resumed = std::mem::replace(&mut self.resumed, Recent::new(0));
+        *self = Self { resumed, lost: true, ..Self::default() };
     }
 
     /// Notes a request that resumes a stream.

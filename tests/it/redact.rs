@@ -190,7 +190,7 @@ const REDACTED: [&str; 27] = [
     "validate --fail-on never -f github planted.reel",
     "validate --fail-on never -f markdown planted.reel",
     "stats planted.reel",
-    "stats -f json planted.reel",
+    "stats --format json planted.reel",
     "diff planted.reel other.reel",
     "diff --full --stderr planted.reel other.reel",
     "diff --view side-by-side planted.reel other.reel",

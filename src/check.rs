@@ -16,7 +16,7 @@ pub(crate) use run::{CheckedReel, Run, finding_json};
 
 use crate::formats::jsonl;
 use crate::proposals::Severity;
-use crate::trace::{Damage, Event, EventKind, Flags};
+use crate::trace::{Damage, Event, EventKind, FileHeader, Flags};
 use crate::validate::report::{ConnectionSummary, More};
 use crate::validate::{Finding, Options, Validator};
 use baseline::{Baseline, Identity};
@@ -197,6 +197,11 @@ impl<'a> Check<'a> {
     /// Sets that the events are those of a reel, created at this time, so that their lines in its export are known.
     pub(crate) fn of_reel(self, created: i64) -> Self {
         Self { exported: Some(created), ..self }
+    }
+
+    /// Takes the header of the reel.
+    pub(crate) fn begin(&mut self, header: &FileHeader) {
+        self.validator.begin(header);
     }
 
     /// Takes the next event, and passes what it finds to `emit`.

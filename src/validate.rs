@@ -32,7 +32,7 @@ pub use report::Report;
 use crate::proposals::recent::Recent;
 use crate::proposals::{self, Descriptor, REGISTRY, Rule, RuleGroup};
 use crate::protocol::revision::meta;
-use crate::trace::{Event, EventHeader, EventKind};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader};
 use crate::wire::{Direction, Envelope, json};
 use classify::{Classified, HttpPart, Text, classify};
 use connection::{Connection, Shared};
@@ -102,6 +102,8 @@ pub struct Validator {
     /// The heads of HTTP requests on streams without a message so far, by exchange number.
     heads: Recent<u32, Box<RequestHead>>,
     shared: Shared,
+    /// The reel is a part of another one.
+    is_cut: bool,
     /// Closed connections that are still in memory, in the order in which they were closed.
     closed: VecDeque<u32>,
     /// Some connections were finished early to make space for others.
@@ -130,6 +132,7 @@ impl Validator {
                 http: http::SharedHttp::default(),
                 schemas: foreign_schema::Library::default(),
             },
+            is_cut: false,
             closed: VecDeque::new(),
             has_retired: false,
             is_full: false,
@@ -147,6 +150,15 @@ impl Validator {
         for (stream, connection) in &mut self.connections {
             connection.lose_track();
             self.shared.leave(*stream, self.now);
+        }
+    }
+
+    /// Takes the header of the reel. If the reel is a part of another one, anything may be missing from any session, also
+    /// after its handshake.
+    pub(crate) fn begin(&mut self, header: &FileHeader) {
+        if header.is_cut() {
+            self.is_cut = true;
+            self.lose_track();
         }
     }
 
@@ -224,6 +236,9 @@ impl Validator {
         gap.into_iter().for_each(|seq| connection.note_gap(seq));
         if self.lost || is_part || self.joined.remove(&header.stream) {
             connection.lose_track();
+        }
+        if self.is_cut {
+            connection.be_part();
         }
         if self.behind_listener.remove(&header.stream) {
             connection.stand_behind_listener();

@@ -1,6 +1,6 @@
 //! Redaction for all commands that write something to share: the options, the key, the two passes over a reel.
 
-use super::printer::note;
+use super::printer::{Printer, note};
 use super::project;
 use super::recordings::{BEGINNING, is_text};
 use crate::error::{CommandError, ErrorKind};
@@ -8,14 +8,17 @@ use crate::files::reels;
 use crate::formats::{self, jsonl::JsonlError};
 use crate::redact::{Finder, Settings};
 use crate::share::{NOTE, Redaction};
-use crate::trace::{Event, EventHeader, FileHeader, FormatError, Item, ReelReader, ReelWriter, WriterOptions};
+use crate::trace::{
+    Damage, Event, EventHeader, EventKind, FileHeader, Flags, FormatError, Item, ReelReader, ReelWriter, WriterOptions,
+};
+use crate::wire::Framing;
 use crate::wire::text::counted;
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -154,14 +157,63 @@ impl RedactOptions {
     ///
     /// A setting is not valid.
     pub(crate) fn warn_of_report(&self, report: &str) -> Result<(), CommandError> {
-        if self.redact {
-            return Ok(());
-        }
-        let count = Finder::new(&here(project::settings("redact")?)).map_err(invalid)?.count(report.as_bytes());
-        if count > 0 {
-            note(&format!("the report contains {}; --redact replaces secrets", counted(count, "possible secret")));
-        }
+        let mut warning = ReportWarning::new(self)?;
+        warning.take(report);
+        warning.print();
         Ok(())
+    }
+
+    /// The same for a text that is meant to be read on the terminal: there, nothing is shared.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn warn_of_text(&self, text: &str, printer: &Printer) -> Result<(), CommandError> {
+        if printer.is_terminal { Ok(()) } else { self.warn_of_report(text) }
+    }
+}
+
+/// Counts the secrets in the text of a report that is not redacted.
+pub(crate) struct ReportWarning {
+    /// `None` if nothing has to be counted.
+    finder: Option<Finder>,
+    count: u64,
+}
+
+impl ReportWarning {
+    /// Prepares the count.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn new(options: &RedactOptions) -> Result<Self, CommandError> {
+        let finder = match options.redact {
+            true => None,
+            false => Some(Finder::new(&here(project::settings("redact")?)).map_err(invalid)?),
+        };
+        Ok(Self { finder, count: 0 })
+    }
+
+    /// The same for text on stdout: on a terminal, nothing is shared.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn of_text(options: &RedactOptions, printer: &Printer) -> Result<Self, CommandError> {
+        if printer.is_terminal { Ok(Self { finder: None, count: 0 }) } else { Self::new(options) }
+    }
+
+    /// Counts the secrets in a part of the report.
+    pub(crate) fn take(&mut self, text: &str) {
+        self.count += self.finder.as_ref().map_or(0, |finder| finder.count(text.as_bytes()));
+    }
+
+    /// Prints a note if there were secrets.
+    pub(crate) fn print(&self) {
+        if self.count > 0 {
+            let count = counted(self.count, "possible secret");
+            note(&format!("the report contains {count}; --redact replaces secrets"));
+        }
     }
 }
 
@@ -184,6 +236,20 @@ impl ExportWarning {
         }
         redaction.header(header);
         Ok(Self(Some(redaction)))
+    }
+
+    /// Prepares the count for events that are printed. A terminal is not shared, and what goes to a device is gone.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn of_stdout(
+        options: &RedactOptions,
+        header: &FileHeader,
+        printer: &Printer,
+    ) -> Result<Self, CommandError> {
+        let is_device = || std::fs::metadata("/dev/stdout").is_ok_and(|about| about.file_type().is_char_device());
+        if printer.is_terminal || is_device() { Ok(Self(None)) } else { Self::new(options, header) }
     }
 
     /// Counts the secrets of an event.
@@ -299,21 +365,73 @@ impl TwicePath {
         &self,
         mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
-        let mut reader = self.open()?.with_payloads();
+        let mut reader = self.open()?.leaving_long();
+        let mut pieces = Pieces::default();
         while let Some(item) = reader.next().map_err(|error| CommandError::reading(&self.shown, &error))? {
             match item {
                 Item::Damage(damage) if damage.of_index || damage.at_end => {}
-                Item::Damage(damage) => {
-                    return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", self.shown.display()))
-                        .hint("`mcpreel reel repair` writes an intact reel from what can be read"));
+                Item::Damage(damage) => return Err(self.damaged(&damage)),
+                Item::Block(block) if reader.leaves_out(&block) => {
+                    let mut failure = None;
+                    let passed = reader.pass_payload(&block, |header, piece, is_last| {
+                        if failure.is_none() {
+                            failure = pieces.pass(header, piece, is_last, &mut take).err();
+                        }
+                        Ok(())
+                    });
+                    failure.map_or(Ok(()), Err)?;
+                    passed
+                        .map_err(|error| CommandError::reading(&self.shown, &error))?
+                        .map_err(|damage| self.damaged(&damage))?;
+                    reader.recycle(block);
                 }
                 Item::Block(block) => {
-                    block.events().try_for_each(|event| take(&event))?;
+                    block.events().try_for_each(|event| match pieces.added {
+                        0 => take(&event),
+                        _ => take(&Event { header: &pieces.numbered(event.header), payload: event.payload }),
+                    })?;
                     reader.recycle(block);
                 }
             }
         }
         Ok(())
+    }
+
+    fn damaged(&self, damage: &Damage) -> CommandError {
+        CommandError::new(ErrorKind::Input, format!("{}: {damage}", self.shown.display()))
+            .hint("`mcpreel reel repair` writes an intact reel from what can be read")
+    }
+}
+
+/// Divides events that are too long for the memory into pieces, each an event of its own, as recorders do it.
+#[derive(Default)]
+struct Pieces {
+    /// How many events there are more because of that.
+    added: u64,
+}
+
+impl Pieces {
+    fn numbered(&self, header: &EventHeader) -> EventHeader {
+        EventHeader { seq: header.seq + self.added, ..header.clone() }
+    }
+
+    /// Passes on the next piece of an event.
+    fn pass(
+        &mut self,
+        header: &EventHeader,
+        piece: &[u8],
+        is_last: bool,
+        take: &mut impl FnMut(&Event<'_>) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let mut header = self.numbered(header);
+        let is_whole = is_last && piece.len() == header.len as usize;
+        if !is_last {
+            header.framing = Framing::Fragment;
+            self.added += 1;
+        } else if !is_whole && header.kind == EventKind::Message {
+            header.flags = header.flags.with(Flags::TRUNCATED);
+        }
+        take(&Event { header: &header, payload: piece })
     }
 }
 

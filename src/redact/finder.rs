@@ -14,6 +14,9 @@ use std::sync::OnceLock;
 /// The maximum size of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 4 << 20;
 
+/// No detector without keywords finds anything in a shorter text, in bytes: an IBAN has four characters and two groups.
+const SHORTEST_WITHOUT_KEYWORD: usize = 12;
+
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
@@ -69,6 +72,8 @@ pub struct Finder {
     owners: Vec<usize>,
     /// The rules without keywords.
     always: Vec<usize>,
+    /// The minimum length of a text that they can match, in bytes.
+    shortest: usize,
     allow: Vec<Vec<u8>>,
     allow_patterns: RegexSet,
     pointers: GlobSet,
@@ -110,13 +115,15 @@ impl Finder {
     fn with(settings: &Settings, is_used: impl Fn(&Detector) -> bool) -> Result<Self, String> {
         // These two have no pattern, and are known by their numbers.
         let mut rules = vec![Rule::named(NAMED, Severity::High), Rule::named(POINTER, Severity::High)];
-        let (mut keywords, mut owners, mut always) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut keywords, mut owners, mut always) = (Vec::<&str>::new(), Vec::new(), Vec::new());
         for rule in &settings.rules {
             always.push(rules.len());
             rules.push(user_rule(&rule.name, &rule.pattern, rule.severity)?);
         }
+        let shortest = if settings.rules.is_empty() { SHORTEST_WITHOUT_KEYWORD } else { 0 };
         for name in &settings.env {
-            always.push(rules.len());
+            keywords.push(name);
+            owners.push(rules.len());
             let pattern = format!(r#"\b{}\\*["']?\s*[=:]\s*\\*["']?([^\s"'\\,;]+)"#, regex::escape(name));
             rules.push(user_rule("env", &pattern, Severity::High)?);
         }
@@ -129,8 +136,9 @@ impl Finder {
             keywords.extend_from_slice(detector.keywords);
             owners.extend(detector.keywords.iter().map(|_| number));
         }
-        for (name, pattern) in own_names(settings) {
-            always.push(rules.len());
+        for (name, own, pattern) in own_names(settings) {
+            keywords.push(own);
+            owners.push(rules.len());
             rules.push(user_rule(name, &pattern, Severity::Low)?);
         }
         let keywords = AhoCorasick::builder()
@@ -147,7 +155,18 @@ impl Finder {
         let allow = settings.allow.iter().map(|text| text.clone().into_bytes()).collect();
         let pointers = pointers(&settings.pointers)?;
         let (settings, takes_pseudonyms) = (settings.clone(), false);
-        Ok(Self { rules, keywords, owners, always, allow, allow_patterns, pointers, settings, takes_pseudonyms })
+        Ok(Self {
+            rules,
+            keywords,
+            owners,
+            always,
+            shortest,
+            allow,
+            allow_patterns,
+            pointers,
+            settings,
+            takes_pseudonyms,
+        })
     }
 
     /// Also finds pseudonyms, as the secrets that they stand for.
@@ -195,7 +214,8 @@ impl Finder {
     fn candidates(&self, text: &[u8]) -> Vec<usize> {
         let hits = self.keywords.find_overlapping_iter(text);
         let owners = hits.filter_map(|hit| self.owners.get(hit.pattern().as_usize()));
-        let mut numbers: Vec<usize> = self.always.iter().chain(owners).copied().collect();
+        let always = if text.len() < self.shortest { &[] } else { &self.always[..] };
+        let mut numbers: Vec<usize> = always.iter().chain(owners).copied().collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
@@ -203,6 +223,10 @@ impl Finder {
 
     fn find_one(&self, number: usize, text: &[u8], found: &mut Vec<Match>) {
         let Some((rule, regex)) = self.rules.get(number).and_then(|rule| Some((rule, rule.regex()?))) else { return };
+        // Mostly there is no match, and looking for one needs no memory.
+        if !regex.is_match(text) {
+            return;
+        }
         let mut at = 0;
         while let Some(groups) = regex.captures_at(text, at) {
             let Some(whole) = groups.get(0) else { return };
@@ -291,17 +315,19 @@ const USER_NAMES: [&str; 6] = ["user", "username", "user_name", "logname", "logi
 /// Shorter names are too common.
 const SHORTEST_NAME: usize = 4;
 
-/// Returns patterns for the names of this machine and its user, where they are no ordinary words.
-fn own_names(settings: &Settings) -> Vec<(&'static str, String)> {
-    let name = |name: &Option<String>| {
-        name.as_ref().filter(|name| name.len() >= SHORTEST_NAME).map(|name| regex::escape(name))
-    };
-    let user = name(&settings.own_user).map(|user| {
+/// Returns rules for the names of this machine and its user, where they are no ordinary words: the name of the rule, the
+/// name that it finds, and the pattern.
+fn own_names(settings: &Settings) -> Vec<(&'static str, &str, String)> {
+    fn long(name: Option<&String>) -> Option<&String> {
+        name.filter(|name| name.len() >= SHORTEST_NAME)
+    }
+    let user = long(settings.own_user.as_ref()).map(|user| {
         let before = r#"\b(?:user(?:_?name)?|logname|login|owner|home)\\?["']?\s*[=:]\s*\\?["']?"#;
-        (OWN_USER, format!(r"(?i:{before}({user})\b)"))
+        (OWN_USER, user.as_str(), format!(r"(?i:{before}({})\b)", regex::escape(user)))
     });
     let is_distinct = |host: &String| host.chars().any(|found| found.is_ascii_digit() || matches!(found, '-' | '.'));
-    let host = name(&settings.own_host).filter(is_distinct).map(|host| (OWN_HOST, format!(r"\b({host})\b")));
+    let host = long(settings.own_host.as_ref()).filter(|host| is_distinct(host));
+    let host = host.map(|host| (OWN_HOST, host.as_str(), format!(r"\b({})\b", regex::escape(host))));
     user.into_iter().chain(host).collect()
 }
 
@@ -405,6 +431,37 @@ mod tests {
         ] {
             assert_eq!(found(text), [], "{text}");
         }
+    }
+
+    /// What makes it sound to leave out the detectors without keywords.
+    #[test]
+    fn nothing_without_a_keyword_is_found_in_a_short_text() {
+        let mut all = finder();
+        all.shortest = 0;
+        let alphabets = [&b"0123456789"[..], b"0123456789 -", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", b"aZ09+/_=-. "];
+        let mut random = fastrand::Rng::with_seed(1);
+        for seed in 0..20_000 {
+            let alphabet = alphabets[seed % alphabets.len()];
+            let length = random.usize(1..SHORTEST_WITHOUT_KEYWORD);
+            let text: Vec<u8> = (0..length).map(|_| *random.choice(alphabet).expect("letters")).collect();
+            let without = |one: &Match| all.always.contains(&one.rule);
+            assert!(!all.find(&text).iter().any(without), "{}", String::from_utf8_lossy(&text));
+        }
+    }
+
+    #[test]
+    fn the_names_of_this_machine_are_found_in_short_texts() {
+        let settings = Settings {
+            own_user: Some("zoe1".into()),
+            own_host: Some("h-12".into()),
+            env: vec!["X".into()],
+            ..Settings::default()
+        };
+        let finder = Finder::new(&settings).expect("settings");
+        for text in ["user=ZOE1", "on h-12", "X=abcd"] {
+            assert_eq!(finder.find(text.as_bytes()).len(), 1, "{text}");
+        }
+        assert!(finder.find(b"zoe1 h-13 x=abcd").is_empty());
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(super) struct Clean {
 struct Inner {
     /// The name and the text that were asked for last.
     key: Vec<u8>,
-    texts: HashSet<Vec<u8>>,
+    texts: HashSet<Vec<u8>, foldhash::fast::RandomState>,
 }
 
 impl Clean {

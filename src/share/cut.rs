@@ -165,6 +165,12 @@ impl Cut {
         self.context.entry(header.stream).or_default().push(header.seq);
     }
 
+    /// Returns whether whole sessions are kept, and nothing of them is left out.
+    pub(crate) fn keeps_sessions_whole(&self) -> bool {
+        let Selection { filter, from, to, .. } = &self.selection;
+        filter.is_empty() && from.is_none() && to.is_none()
+    }
+
     /// Ends the first pass. Returns the numbers of the events to keep.
     pub(crate) fn finish(mut self) -> BTreeSet<u64> {
         if self.selection.keeps_handshake {

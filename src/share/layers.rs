@@ -253,6 +253,9 @@ impl Replacer {
         edits: &mut Vec<Edit>,
         found: &mut Vec<Found>,
     ) {
+        if memchr::memchr(b'%', text).is_none() {
+            return;
+        }
         let is_percent = |range: &Range<usize>| text[range.clone()].contains(&b'%');
         for range in runs(text, is_url).filter(is_percent) {
             let mapped = Mapped::percent(&text[range.clone()]);
@@ -322,7 +325,8 @@ fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
         let start = range.start;
         runs(&text[range], |byte| byte != b'/').map(|part| part.start + start..part.end + start).collect()
     };
-    runs(text, is_base64).map(padded).flat_map(divided).filter(|range| range.len() >= SHORTEST_BASE64)
+    let is_long = |range: &Range<usize>| range.len() >= SHORTEST_BASE64;
+    runs(text, is_base64).map(padded).filter(is_long).flat_map(divided).filter(is_long)
 }
 
 /// Whether a byte can be in a percent-encoded part of a URL.

@@ -82,7 +82,26 @@ pub struct FileHeader {
     pub notes: BTreeMap<String, String>,
 }
 
+/// The note in the header of a reel that is a part of another one, with how much of it that is.
+const CUT_NOTE: &str = "cut";
+
 impl FileHeader {
+    /// Notes that the reel is a part of another one.
+    pub(crate) fn mark_as_cut(&mut self, about: String) {
+        self.notes.insert(CUT_NOTE.to_owned(), about);
+    }
+
+    /// Returns whether the reel, or one that was merged into it, is a part of another one: what is not in it may have
+    /// happened all the same.
+    pub(crate) fn is_cut(&self) -> bool {
+        // Merging puts a prefix before the names of notes.
+        let is_it = |name: &String| match name.rsplit_once('.') {
+            Some((merged, last)) => last == CUT_NOTE && merged.starts_with("merged."),
+            None => name == CUT_NOTE,
+        };
+        self.notes.keys().any(is_it)
+    }
+
     /// Writes signature, version, features and this header. Returns the number of bytes written.
     ///
     /// # Errors

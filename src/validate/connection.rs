@@ -50,6 +50,8 @@ pub(super) struct Connection {
     summary: ConnectionSummary,
     last_time: i64,
     lost: bool,
+    /// The reel is a part of another one, so any message may be missing.
+    is_part: bool,
     /// The number of requests that were forgotten because too many were pending.
     forgotten: usize,
     /// Clients reach the server through a listener. In the modern era, several clients share this connection.
@@ -83,6 +85,7 @@ impl Connection {
             summary: ConnectionSummary::default(),
             last_time: 0,
             lost: false,
+            is_part: false,
             forgotten: 0,
             behind_listener: false,
         }
@@ -93,18 +96,29 @@ impl Connection {
         self.behind_listener = true;
     }
 
+    /// Notes that the reel is a part of another one, so that messages may be missing everywhere.
+    pub(super) fn be_part(&mut self) {
+        self.is_part = true;
+        self.lose_track();
+    }
+
     /// Notes that some traffic is not in the reel. Checks that need all of it are skipped from here on.
     pub(super) fn lose_track(&mut self) {
         self.lost = true;
         self.tracker.lose_track();
         self.pairs.lose_track();
         self.lifecycle.lose_track();
+        self.http.lose_track();
         self.observers.iter_mut().for_each(|observer| observer.lose_track());
     }
 
     /// Processes an event that belongs to this connection.
     pub(super) fn take(&mut self, event: &Event<'_>, classified: Classified<'_>, shared: &mut Shared) {
         self.last_time = self.last_time.max(event.header.time);
+        if self.is_part {
+            // Anything may have been left out right before.
+            self.lose_track();
+        }
         let seq = event.header.seq;
         match classified {
             Classified::Text(text) => self.take_text(event, &text, shared),
@@ -193,7 +207,7 @@ impl Connection {
         let content = ["params", "result", "error"].iter().find_map(|name| value.get(name)).unwrap_or(&Value::Null);
         let initializes = direction == Direction::ClientToServer && envelope.method.as_deref() == Some("initialize");
         if initializes && self.http.names_no_session() {
-            self.begin_session(header.stream, &mut shared.overviews);
+            self.begin_session(header.stream, shared);
         }
         let before = Before {
             ready: self.tracker.declared.ready,
@@ -255,15 +269,16 @@ impl Connection {
 
     /// Begins a new session: over HTTP, an `initialize` that names no session has ids of its own, whatever came before
     /// on the same TCP connection.
-    fn begin_session(&mut self, stream: u32, overviews: &mut Overviews) {
+    fn begin_session(&mut self, stream: u32, shared: &mut Shared) {
         if self.tracker.era != Some(Era::Legacy) {
             return self.pairs.forget_answered();
         }
-        self.pairs.finish(self.last_time, &mut self.findings);
+        self.finish_pairs();
         for observer in &mut self.observers {
             observer.finish(&self.tracker.declared, &mut self.findings);
         }
-        overviews.iter_mut().for_each(|overview| overview.leave(stream, self.last_time));
+        shared.leave(stream, self.last_time);
+        let is_part = self.is_part;
         *self = Self {
             findings: std::mem::take(&mut self.findings),
             summary: std::mem::take(&mut self.summary),
@@ -272,6 +287,16 @@ impl Connection {
             behind_listener: self.behind_listener,
             ..Self::new()
         };
+        if is_part {
+            self.be_part();
+        }
+    }
+
+    /// Reports the requests without a response, unless it may have been left out.
+    fn finish_pairs(&mut self) {
+        if !self.is_part {
+            self.pairs.finish(self.last_time, &mut self.findings);
+        }
     }
 
     /// Processes a note of the reel, which may mark a turn.
@@ -282,7 +307,7 @@ impl Connection {
     }
 
     pub(super) fn finish(&mut self, stream: u32, overviews: &mut Overviews) {
-        self.pairs.finish(self.last_time, &mut self.findings);
+        self.finish_pairs();
         for observer in &mut self.observers {
             observer.finish(&self.tracker.declared, &mut self.findings);
         }

@@ -106,6 +106,11 @@ impl Http {
         self.exchanges.get(&self.current).is_some_and(|exchange| exchange.request.session.is_none())
     }
 
+    /// Notes that traffic is missing, which may have had events with ids.
+    pub(super) fn lose_track(&mut self) {
+        self.streams.lose_track();
+    }
+
     /// Returns the state with which the next session of the same connection begins.
     pub(super) fn next_session(&mut self) -> Self {
         let Self { exchanges, current, has_exchanges, .. } = std::mem::take(self);

@@ -2,6 +2,7 @@
 
 mod base;
 mod conversation;
+mod cuts;
 mod era;
 mod good;
 mod hooks;
@@ -29,11 +30,14 @@ struct Feed {
     stream: u32,
     /// The HTTP exchange that carries the next events; 0 for none.
     exchange: u32,
+    /// All events so far.
+    tape: Vec<(EventHeader, Vec<u8>)>,
 }
 
 impl Feed {
     fn new() -> Self {
-        Self { validator: Validator::new(Options::default()), seq: 0, time: 0, stream: 0, exchange: 0 }
+        let validator = Validator::new(Options::default());
+        Self { validator, seq: 0, time: 0, stream: 0, exchange: 0, tape: Vec::new() }
     }
 
     /// Begins an HTTP exchange with this header in its request.
@@ -57,6 +61,7 @@ impl Feed {
             message: None,
         };
         self.validator.observe(&Event { header: &header, payload });
+        self.tape.push((header, payload.to_vec()));
         self.seq += 1;
         self.time += 1_000_000;
     }

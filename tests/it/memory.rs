@@ -27,7 +27,7 @@ fn peak(pid: i32) -> usize {
 }
 
 /// Runs a command to its end, and returns its process's peak memory.
-fn watched(mut command: Command, stdin: impl Into<Vec<u8>>) -> (Output, usize) {
+pub(crate) fn watched(mut command: Command, stdin: impl Into<Vec<u8>>) -> (Output, usize) {
     // The shell writes its process id and then becomes the command.
     let mut words = vec!["sh".to_owned(), "-c".to_owned(), "echo $$ >pid; exec \"$@\"".to_owned(), "sh".to_owned()];
     words.push(command.get_program().to_string_lossy().into_owned());
@@ -56,7 +56,7 @@ fn watched(mut command: Command, stdin: impl Into<Vec<u8>>) -> (Output, usize) {
     (output, most.load(Ordering::Acquire))
 }
 
-fn within(what: &str, peak: usize, bound: usize) {
+pub(crate) fn within(what: &str, peak: usize, bound: usize) {
     assert!(peak < bound, "{what}: {} MiB, more than {}", peak / MIB, bound / MIB);
 }
 

@@ -171,6 +171,37 @@ pub(crate) fn planted_reel(stage: &Stage) -> Vec<Planted> {
     all
 }
 
+/// Everything that writes something of a reel, each in all of its formats.
+const REDACTED: [&str; 27] = [
+    "export --format jsonl planted.reel",
+    "export --format commands planted.reel",
+    "show planted.reel",
+    "show --full --no-fold planted.reel",
+    "show -f table planted.reel",
+    "show -f json planted.reel",
+    "show --raw planted.reel",
+    "show --as-call planted.reel",
+    "show --jq . planted.reel",
+    "show --check -f json planted.reel",
+    "validate --fail-on never planted.reel",
+    "validate --fail-on never -f json planted.reel",
+    "validate --fail-on never -f junit planted.reel",
+    "validate --fail-on never -f sarif planted.reel",
+    "validate --fail-on never -f github planted.reel",
+    "validate --fail-on never -f markdown planted.reel",
+    "stats planted.reel",
+    "stats --format json planted.reel",
+    "diff planted.reel other.reel",
+    "diff --full --stderr planted.reel other.reel",
+    "diff --view side-by-side planted.reel other.reel",
+    "diff --view summary planted.reel other.reel",
+    "diff -f json planted.reel other.reel",
+    "diff -f markdown planted.reel other.reel",
+    "diff -f json --order --ids --times planted.reel other.reel",
+    "diff --exact -f json planted.reel other.reel",
+    "diff --exact --full planted.reel other.reel",
+];
+
 #[test]
 fn no_planted_secret_survives_in_the_reel_or_in_an_export() {
     let stage = Stage::new();
@@ -186,15 +217,17 @@ fn no_planted_secret_survives_in_the_reel_or_in_an_export() {
     assert!(!String::from_utf8_lossy(&redacted).contains("janedoe"));
     assert_eq!(survivors(&all, &report.stdout), [""; 0], "nor in the report");
     assert!(report.json()["secrets"].as_u64().is_some_and(|count| count >= 200));
-    for export in [
-        &["export", "planted.reel", "--redact"][..],
-        &["show", "--full", "--no-fold", "--redact", "planted.reel"],
-        &["validate", "--redact", "--fail-on", "never", "planted.reel"],
-        &["stats", "--redact", "planted.reel"],
-    ] {
-        let output = stage.run(export, "");
-        assert_eq!(output.code(), 0, "{export:?} {}", output.err());
+    // Another recording with other values, so that `diff` has much to show.
+    let lines = stage.run(&["export", "planted.reel"], "").out();
+    stage.import("other.reel", lines.replace("\"name\":\"t\"", "\"name\":\"u\"").replace("info", "debug"));
+    for export in REDACTED {
+        let words: Vec<&str> = export.split(' ').chain(["--redact"]).collect();
+        let output = stage.run(&words, "");
+        let finds = export.starts_with("diff") || export.contains("--check");
+        assert_eq!(output.code(), i32::from(finds), "{export:?} {}", output.err());
+        assert!(output.stdout.len() > 20, "{export}: {}", output.out());
         assert_eq!(survivors(&all, &output.stdout), [""; 0], "{export:?}");
+        assert!(!output.err().contains("possible secret"), "{export}: {}", output.err());
     }
     // Twice changes nothing, and a check is clean.
     stage.ok(&["redact", "redacted.reel", "-o", "twice.reel"]);

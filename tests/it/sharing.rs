@@ -2,7 +2,10 @@
 
 use crate::common::socket::{Tap, post, say, serve};
 use crate::common::{BINARY, Stage, message, time};
+use crate::memory::{watched, within};
 use crate::redact::{contents, planted_reel, survivors};
+use mcpreel::testing::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
+use mcpreel::testing::wire::Framing;
 use serde_json::json;
 use std::io::Write;
 
@@ -126,6 +129,119 @@ fn every_export_and_report_warns_of_the_secrets_in_it() {
         assert!(!output.err().contains("the report contains"), "{format}: {}", output.err());
         assert!(!output.out().contains(&TOKEN[4..]), "{format}");
     }
+}
+
+/// What is written to a pipe or a file may be shared. All reports say the same of it.
+#[test]
+fn text_that_does_not_go_to_a_terminal_is_checked_too() {
+    let stage = Stage::new();
+    small(&stage, "a.reel");
+    let lines = stage.run(&["export", "a.reel"], "").out();
+    stage.import(
+        "b.reel",
+        lines.replace(PASSWORD, "z9w8e7r6t5y4u3i2").replace(TOKEN, "ghp_Ak4mQ9rT2vX7bN1cL8sD5fG3hJ6wP0yB"),
+    );
+    for command in [
+        &["show", "a.reel"][..],
+        &["show", "--full", "a.reel"],
+        &["show", "--raw", "a.reel"],
+        &["show", "-f", "json", "a.reel", "method:tools/call"],
+        &["show", "--as-call", "a.reel"],
+        &["diff", "a.reel", "b.reel"],
+        &["diff", "--exact", "--full", "a.reel", "b.reel"],
+    ] {
+        let output = stage.run(command, "");
+        assert!(output.err().contains("possible secret"), "{command:?}: {}", output.err());
+        let output = stage.run(&[command, &["--redact"]].concat(), "");
+        assert!(!output.err().contains("possible secret"), "{command:?}: {}", output.err());
+        assert!(!output.out().contains(PASSWORD) && !output.out().contains(&TOKEN[4..]), "{command:?}");
+    }
+    let none = stage.run(&["show", "a.reel", "method:ping"], "");
+    assert!(!none.err().contains("possible secret"), "what is not shown does not count: {}", none.err());
+    let mut device = stage.mcpreel(&["show", "a.reel"]);
+    device.stdout(std::process::Stdio::null());
+    let output = device.output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nobody gets what goes to /dev/null");
+}
+
+#[test]
+fn surfaces_are_redacted() {
+    let stage = Stage::new();
+    let session = |description: &str| {
+        let tools =
+            json!({"tools": [{"name": "fetch", "description": description, "inputSchema": {"type": "object"}}]});
+        [
+            message(1, "c2s", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})),
+            message(2, "s2c", json!({"jsonrpc": "2.0", "id": 1, "result": tools})),
+        ]
+    };
+    stage.reel("a.reel", &session(&format!("uses {TOKEN}")));
+    stage.reel("b.reel", &session("uses nothing"));
+    for format in ["human", "json", "markdown"] {
+        let plain = stage.run(&["diff", "--surface", "a.reel", "b.reel", "-f", format, "--fail-on", "any"], "");
+        assert_eq!(plain.code(), 1, "{format}: {plain:?}");
+        let redacted =
+            stage.run(&["diff", "--surface", "a.reel", "b.reel", "-f", format, "--fail-on", "any", "--redact"], "");
+        assert_eq!(redacted.code(), 1, "{format}: {redacted:?}");
+        assert!(!redacted.out().contains(&TOKEN[4..]), "{format}: {}", redacted.out());
+        assert_eq!(plain.out().contains(&TOKEN[4..]), plain.err().contains("the report contains"), "{format}");
+    }
+    let json = stage.run(&["diff", "--surface", "a.reel", "b.reel", "-f", "json"], "");
+    assert!(json.out().contains(&TOKEN[4..]) && json.err().contains("the report contains"), "{json:?}");
+    stage.ok(&["diff", "--surface", "server.lock.json", "a.reel", "--update"]);
+    let lock = stage.run(&["diff", "--surface", "server.lock.json", "b.reel", "--redact"], "");
+    assert!(lock.code() == 2 && lock.err().contains("lock file"), "{lock:?}");
+    stage.ok(&["diff", "--surface", "redacted.lock.json", "a.reel", "--update", "--redact"]);
+    assert!(!String::from_utf8_lossy(&stage.read("redacted.lock.json")).contains(&TOKEN[4..]));
+}
+
+/// Nobody knows what the damage hides, so `redact` copies nothing of it, nor does it write a file.
+#[test]
+fn damaged_regions_are_not_copied() {
+    let stage = Stage::new();
+    small(&stage, "a.reel");
+    let mut bytes = stage.read("a.reel");
+    let at = memchr::memmem::find(&bytes, PASSWORD.as_bytes()).unwrap_or(bytes.len() / 2);
+    bytes[at] ^= 0xff;
+    stage.write("damaged.reel", &bytes);
+    for command in [
+        &["redact", "damaged.reel", "-o", "r.reel"][..],
+        &["redact", "damaged.reel", "--check"],
+        &["reel", "cut", "damaged.reel", "-o", "r.reel", "tool:fetch"],
+        &["export", "--redact", "damaged.reel", "-o", "r.reel"],
+    ] {
+        let output = stage.run(command, "");
+        assert_eq!(output.code(), 3, "{command:?} {output:?}");
+        assert!(output.err().contains("reel repair"), "{command:?} {}", output.err());
+        assert!(!stage.path("r.reel").exists(), "{command:?}");
+    }
+}
+
+/// Times stay: they are the same in the redacted reel, and tell as much as before.
+#[test]
+fn times_stay() {
+    let stage = Stage::new();
+    small(&stage, "a.reel");
+    stage.ok(&["redact", "a.reel", "-o", "r.reel"]);
+    let times = |reel: &str| -> Vec<_> { stage.events(reel).iter().map(|event| event["time"].clone()).collect() };
+    assert_eq!(times("a.reel"), times("r.reel"));
+    assert!(times("a.reel").len() > 2);
+}
+
+/// A brotli stream has no signature: a message in it is only known to be binary.
+#[test]
+fn brotli_that_is_stored_as_it_came_is_reported() {
+    use base64::Engine;
+    let stage = Stage::new();
+    // The beginning of a compressed stream; its bytes are no text.
+    let body = [&[0x1b, 0xff, 0x00, 0xf8, 0x25][..], &[0x9c; 20], &[0x03]].concat();
+    let encoded = base64::engine::general_purpose::STANDARD.encode(body);
+    stage.reel(
+        "a.reel",
+        &[json!({"time": time(1), "event": "message", "dir": "c2s", "framing": "whole", "base64": encoded})],
+    );
+    let report = stage.ok(&["redact", "a.reel", "--dry-run", "-f", "json"]).json();
+    assert_eq!(report["unread"], json!([0]), "{report}");
 }
 
 /// A text in a content coding; `None` if we can only decode it.
@@ -252,8 +368,9 @@ fn a_message_of_more_than_64_mib_is_redacted() {
         "server.py",
     ]);
     assert!(command.status().expect("it starts").success());
-    let redacted = stage.mcpreel(&["redact", "a.reel", "-o", "r.reel"]).stdout(std::process::Stdio::null()).status();
-    assert!(redacted.expect("it starts").success());
+    let (redacted, peak) = watched(stage.mcpreel(&["redact", "a.reel", "-o", "r.reel"]), "");
+    assert_eq!(redacted.code(), 0, "{redacted:?}");
+    within("redact", peak, 160 << 20);
     let text = stage.cat("r.reel", "s2c");
     assert!(text.len() > 66 << 20, "{} bytes", text.len());
     for secret in [&TOKEN[4..], PASSWORD] {
@@ -262,6 +379,38 @@ fn a_message_of_more_than_64_mib_is_redacted() {
         assert_eq!((left, whole), (0, 66), "{secret}");
     }
     assert!(text.len() == stage.cat("a.reel", "s2c").len());
+}
+
+/// Earlier versions stored any message as one event. One that is too long for the memory is redacted in pieces.
+#[test]
+fn an_event_of_more_than_65_mib_is_redacted_in_pieces() {
+    let stage = Stage::new();
+    let header = FileHeader { created: 0, tool: "test".into(), label: None, notes: std::collections::BTreeMap::new() };
+    let file = std::fs::File::create(stage.path("a.reel")).expect("a file");
+    let mut writer = ReelWriter::create(file, &header, WriterOptions::default()).expect("it is written");
+    let mut append = |flags, payload: &[u8]| {
+        let (kind, framing) = (EventKind::Message, Framing::Lf);
+        let event = NewEvent { time: 0, stream: 0, exchange: 0, kind, flags, framing, payload };
+        writer.append(event).expect("it is written");
+    };
+    let part = format!("{}token {TOKEN} api_key={PASSWORD} ", " ".repeat((1 << 20) - 1));
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{{\"a\":\"{}\"}}}}", part.repeat(66));
+    append(Flags::SERVER_TO_CLIENT, long.as_bytes());
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"password": PASSWORD}});
+    append(Flags::default(), call.to_string().as_bytes());
+    writer.finish().expect("it is written");
+    let (redacted, peak) = watched(stage.mcpreel(&["redact", "a.reel", "-o", "r.reel"]), "");
+    assert_eq!(redacted.code(), 0, "{redacted:?}");
+    within("redact", peak, 100 << 20);
+    let (before, after) = (stage.cat("a.reel", "s2c"), stage.cat("r.reel", "s2c"));
+    assert_eq!(before.len(), after.len());
+    for secret in [&TOKEN[4..], PASSWORD] {
+        let count = |text: &[u8]| memchr::memmem::find_iter(text, secret.as_bytes()).count();
+        assert_eq!((count(&before), count(&after)), (66, 0), "{secret}");
+    }
+    assert!(!String::from_utf8_lossy(&stage.cat("r.reel", "c2s")).contains(PASSWORD));
+    let check = stage.run(&["redact", "--check", "r.reel"], "");
+    assert_eq!(check.code(), 0, "{check:?}");
 }
 
 #[test]
@@ -333,9 +482,7 @@ fn cuts_of_a_session_have_no_new_findings() {
             continue;
         }
         assert_eq!(cut.code(), 0, "{filter:?} {cut:?}");
-        // A part need not use all that the session declares.
-        let is_new = |rule: &String| !known.contains(rule) && rule != "\"conversation/unused\"";
-        let new: Vec<String> = found("cut.reel").into_iter().filter(is_new).collect();
+        let new: Vec<String> = found("cut.reel").into_iter().filter(|rule| !known.contains(rule)).collect();
         assert_eq!(new, [""; 0], "{filter:?}");
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     }
     let Some(left) = args.left.as_deref() else { return Err(CommandError::usage("A is missing")) };
     if args.surface.surface {
-        return surface::run(&args.surface, left, args.right.as_deref(), format, context);
+        return surface::run(&args.surface, left, args.right.as_deref(), format, &args.redact, context);
     }
     args.surface.check_unused()?;
     let Some(right) = args.right.as_deref() else { return Err(CommandError::usage("B is missing")) };

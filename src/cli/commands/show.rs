@@ -7,7 +7,7 @@ mod print_worker;
 mod tree;
 
 use crate::cli::printer::note;
-use crate::cli::redaction::RedactOptions;
+use crate::cli::redaction::{ExportWarning, RedactOptions};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
@@ -202,18 +202,20 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     }
     let start = Start::of(args, &filter, &mut reader, &path, context)?;
     let form = make_form(args, context, &reader)?;
+    let warning = ExportWarning::of_stdout(&args.redact, reader.header(), &context.printer)?;
     if args.check && args.format == Format::Table {
         return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
             .hint("use another format: list, full or json"));
     }
     let prepared = args.check.then(check::prepare).transpose()?;
-    let checking = prepared.as_ref().map(|prepared| Checking::new(prepared, &path));
+    let checking = prepared.as_ref().map(|prepared| Checking::new(prepared, &path, reader.header()));
     let mut show = Show {
         filter,
         viewer: Viewer::default(),
         words: Words::default(),
         form,
         checking,
+        warning,
         start,
         left: args.limit,
         read: 0,
@@ -251,6 +253,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
     }
     show.form.finish(context)?;
+    show.warning.print(&path);
     // After a limited number of events, the rest of the sessions is unknown.
     let checking = show.checking.take().filter(|_| show.left != Some(0));
     let is_text = args.format != Format::Json;
@@ -433,6 +436,7 @@ struct Show<'a> {
     words: Words,
     form: Form,
     checking: Option<Checking<'a>>,
+    warning: ExportWarning,
     start: Start,
     left: Option<u64>,
     /// The number of events that were read, and of those that were shown.
@@ -561,6 +565,9 @@ impl Show<'_> {
             self.read += u64::from(!self.start.is_before(header));
             if shown {
                 self.shown += 1;
+                if block.is_loaded() {
+                    self.warning.take(&event);
+                }
                 let findings = self.checking.as_ref().map(Checking::json).unwrap_or_default();
                 let (placed, words) = (&placed, &self.words);
                 self.form.show(&Shown { event, place, method, placed, words, findings }, context)?;

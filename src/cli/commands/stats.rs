@@ -3,7 +3,7 @@
 mod audit;
 
 use crate::cli::printer::Format;
-use crate::cli::redaction::RedactOptions;
+use crate::cli::redaction::{RedactOptions, ReportWarning};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -75,7 +75,8 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     };
     let failed = |error| CommandError::reading(&path, &error);
     if args.audit {
-        return audit::run(reader, &path, stream, args.format, context);
+        let warning = ReportWarning::of_text(&args.redact, &context.printer)?;
+        return audit::run(reader, (&path, stream), args.format, warning, context);
     }
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
@@ -89,7 +90,9 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
         }
         Format::Human => {
             context.printer.line(&format!("{}\n", reels::shown(&path)))?;
-            context.printer.line(&stats.to_text(reader.methods(), &about, context.printer.width))?;
+            let text = stats.to_text(reader.methods(), &about, context.printer.width);
+            context.printer.line(&text)?;
+            args.redact.warn_of_text(&text, &context.printer)?;
         }
     }
     for damage in &stats.damages {

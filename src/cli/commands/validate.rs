@@ -207,6 +207,7 @@ fn file(
     if opened.is_reel {
         check = check.of_reel(reel.began);
     }
+    check.begin(opened.reader.header());
     read(&mut opened, path, stream, &mut check, context)?;
     if let Some(why) = opened.failure() {
         return Err(CommandError::new(ErrorKind::Input, format!("{}: {why}", path.display())));
@@ -260,7 +261,7 @@ fn print(run: &Run, prepared: &Prepared, args: &ValidateArgs, context: &Context)
     };
     printer.text(&out)?;
     match args.format {
-        Form::Human => Ok(()),
+        Form::Human => args.redact.warn_of_text(&out, printer),
         _ => args.redact.warn_of_report(&out),
     }
 }

@@ -48,6 +48,8 @@ pub(super) struct Streams {
     notifications: Recent<Digest, (u32, i64)>,
     /// An event without an id may have been resumed from.
     has_ids: bool,
+    /// Traffic is missing, which may have had events with ids.
+    lost: bool,
 }
 
 impl Default for Streams {
@@ -57,17 +59,23 @@ impl Default for Streams {
             resumed: Recent::new(RESUMED),
             notifications: Recent::new(NOTIFICATIONS),
             has_ids: false,
+            lost: false,
         }
     }
 }
 
 impl Streams {
+    pub(super) fn lose_track(&mut self) {
+        let resumed = std::mem::replace(&mut self.resumed, Recent::new(0));
+        *self = Self { resumed, lost: true, ..Self::default() };
+    }
+
     /// Notes a request that resumes a stream.
     pub(super) fn check_resumption(&mut self, seq: u64, number: u32, head: &RequestHead, findings: &mut Findings) {
         let Some(last) = &head.last_event else { return };
         let origin = self.events.get(last).copied();
         self.resumed.insert(number, origin);
-        if self.has_ids && !self.events.has_forgotten() {
+        if self.has_ids && !self.lost && !self.events.has_forgotten() {
             findings.check(&UNKNOWN_EVENT, seq, origin.is_some(), || {
                 format!("the client resumes after event {last:?}, which no stream has")
             });

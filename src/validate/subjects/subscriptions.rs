@@ -190,7 +190,8 @@ impl Subscriptions {
             "the result names another subscription".to_owned()
         });
         if let Some(listen) = self.answered(message) {
-            findings.check(&ACKNOWLEDGED_FIRST, message.seq(), listen.acknowledged, || {
+            let is_due = listen.acknowledged || !message.saw_all();
+            findings.check(&ACKNOWLEDGED_FIRST, message.seq(), is_due, || {
                 "the subscription ended before it was acknowledged".to_owned()
             });
             listen.ended = Some(message.observed.time);
@@ -212,7 +213,7 @@ impl Listen {
             });
             return;
         }
-        findings.check(&ACKNOWLEDGED_FIRST, seq, self.acknowledged, || {
+        findings.check(&ACKNOWLEDGED_FIRST, seq, self.acknowledged || !message.saw_all(), || {
             format!("the server sent {method} before it acknowledged the subscription")
         });
         findings.check(&UNREQUESTED, seq, self.filter.asks_for(method, params), || {

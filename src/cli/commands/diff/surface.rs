@@ -38,7 +38,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) struct SurfaceArgs {
     /// Compare what the servers offer (tools, prompts, resources, capabilities), not what was said. A and B can be
     /// reels, JSON lines or lock files. Without B, list everything that the server named by the target options offers.
-    #[arg(long, conflicts_with = "redact", help_heading = "Server surface")]
+    #[arg(long, help_heading = "Server surface")]
     pub surface: bool,
     /// Write the surface of B, or of the live server, to the lock file A.
     #[arg(long, requires = "surface", help_heading = "Server surface")]
@@ -97,13 +97,18 @@ pub(super) fn run(
     left: &Path,
     right: Option<&Path>,
     format: DiffFormat,
+    redact: &RedactOptions,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
+    if redact.redact && args.target.is_given() {
+        return Err(CommandError::usage("--redact cannot redact what a live server offers")
+            .hint("record the server, and compare the recordings"));
+    }
     let new = match (right, args.target.is_given()) {
         (Some(_), true) => {
             return Err(CommandError::usage("both B and a live server are given").hint("omit one of them"));
         }
-        (Some(path), false) => read(path)?,
+        (Some(path), false) => read(path, redact)?,
         (None, true) => runtime::block_on(live(args, context))?,
         (None, false) => {
             return Err(CommandError::usage("nothing to compare with: neither B nor a server is given")
@@ -117,12 +122,12 @@ pub(super) fn run(
         return Err(CommandError::new(ErrorKind::Input, format!("{} does not exist", left.display()))
             .hint("to create it as a lock file, add --update"));
     }
-    let old = read(left)?;
+    let old = read(left, redact)?;
     if args.update {
         check_is_lock(left)?;
     }
     let report = surface::compare(&old, &new);
-    print(&report, format, context)?;
+    print(&report, format, redact, context)?;
     if args.update {
         return update(left, &new, context);
     }
@@ -154,15 +159,28 @@ fn update(path: &Path, surface: &Surface, context: &Context) -> Result<Outcome, 
     Ok(Outcome::Clean)
 }
 
-fn print(report: &SurfaceReport, format: DiffFormat, context: &Context) -> Result<(), CommandError> {
+fn print(
+    report: &SurfaceReport,
+    format: DiffFormat,
+    redact: &RedactOptions,
+    context: &Context,
+) -> Result<(), CommandError> {
     let printer = &context.printer;
     let mut out = String::new();
     match format {
-        DiffFormat::Json => return printer.json(&report.to_json()),
+        DiffFormat::Json => {
+            let report = report.to_json();
+            printer.json(&report)?;
+            return redact.warn_of_report(&report.to_string());
+        }
         DiffFormat::Markdown => shown::markdown(report, &mut out),
         DiffFormat::Human => shown::text(report, printer.width, &printer.palette, &mut out),
     }
-    printer.text(&out)
+    printer.text(&out)?;
+    match format {
+        DiffFormat::Human => redact.warn_of_text(&out, printer),
+        _ => redact.warn_of_report(&out),
+    }
 }
 
 /// Lists the rules.
@@ -186,14 +204,22 @@ pub(super) fn list_rules(format: DiffFormat, context: &Context) -> Result<Outcom
 }
 
 /// Reads a surface from a lock file, a reel or JSON lines.
-fn read(path: &Path) -> Result<Surface, CommandError> {
+fn read(path: &Path, redact: &RedactOptions) -> Result<Surface, CommandError> {
     if let Some(text) = lock_text(path)? {
+        if redact.redact {
+            return Err(CommandError::usage(format!(
+                "{} is a lock file, which --redact cannot redact",
+                path.display()
+            ))
+            .hint(
+                "redact the recording, and make the lock file of that: mcpreel redact, then diff --surface --update",
+            ));
+        }
         return Surface::from_lock(&text)
             .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())));
     }
     let mut extractor = Extractor::default();
-    let damage = recordings::open(path, Some(note), &RedactOptions::default())?
-        .each_event(drop, |event| extractor.take(event))?;
+    let damage = recordings::open(path, Some(note), redact)?.each_event(drop, |event| extractor.take(event))?;
     damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
     let names = extractor.server_names();
     if names.len() > 1 {

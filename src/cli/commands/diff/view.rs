@@ -194,7 +194,7 @@ impl ViewArgs {
         }
         printer.text(&out)?;
         match self.format {
-            DiffFormat::Human => Ok(()),
+            DiffFormat::Human => redact.warn_of_text(&out, printer),
             _ => redact.warn_of_report(&out),
         }
     }

@@ -53,7 +53,7 @@ pub(crate) struct CutArgs {
 
 pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandError> {
     let reel = TwicePath::of(Some(&args.reel))?;
-    let header = reel.open()?.header().clone();
+    let mut header = reel.open()?.header().clone();
     let filter = Filter::parse(&args.filter.join(" ")).map_err(|error| {
         CommandError::usage(error.to_string()).hint("`mcpreel show --help` lists the terms of filters")
     })?;
@@ -68,28 +68,30 @@ pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandE
     };
     let out = Output::create(&args.output, args.force)?;
     let mut cut = Cut::new(selection);
+    let mut events = 0u64;
     reel.each_event(|event| {
+        events += 1;
         cut.take(event);
         Ok(())
     })?;
+    let is_part = !cut.keeps_sessions_whole();
     let kept = cut.finish();
     if kept.is_empty() {
         return Err(CommandError::new(ErrorKind::Unmet, format!("nothing in {} is selected", reel.shown.display()))
             .hint("no file was written; `mcpreel show` with the same filter shows what it selects"));
     }
+    let about = format!("{} of {}", kept.len(), counted(events, "event"));
+    if is_part {
+        header.mark_as_cut(about.clone());
+    }
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
-    let mut events = 0u64;
-    reel.each_event(|event| {
-        events += 1;
-        match kept.contains(&event.header.seq) {
-            true => writer.append(event.again()).map_err(writing),
-            false => Ok(()),
-        }
+    reel.each_event(|event| match kept.contains(&event.header.seq) {
+        true => writer.append(event.again()).map_err(writing),
+        false => Ok(()),
     })?;
     let (out, _) = writer.finish().map_err(writing)?;
     out.finish()?;
-    let (kept, all) = (kept.len(), counted(events, "event"));
-    context.printer.note(&format!("{kept} of {all} in {}", args.output.display()));
+    context.printer.note(&format!("{about} in {}", args.output.display()));
     Ok(Outcome::Clean)
 }

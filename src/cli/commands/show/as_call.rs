@@ -2,6 +2,7 @@
 
 use super::{ShowArgs, parse_filter};
 use crate::cli::printer::note;
+use crate::cli::redaction::ReportWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -18,7 +19,8 @@ pub(super) fn run(
 ) -> Result<Outcome, CommandError> {
     let filter = parse_filter(terms, path.is_some())?;
     let path = reels::named_or_newest(path, note)?;
-    let (reader, path) = reels::open_whole(Some(&path), note)?;
+    let (reader, path) = args.redact.open_whole(Some(&path))?;
+    let mut warning = ReportWarning::of_text(&args.redact, &context.printer)?;
     let (mut commands, mut left) = (Commands::default(), args.limit.unwrap_or(u64::MAX));
     let damaged = reels::each_event(reader, &path, note, |event| {
         // What opens a stream says which server it is, even if it is not selected.
@@ -39,7 +41,9 @@ pub(super) fn run(
             return Ok(());
         }
         left -= 1;
+        warning.take(&command);
         context.printer.line(&command)
     })?;
+    warning.print();
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

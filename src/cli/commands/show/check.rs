@@ -5,7 +5,7 @@ use crate::check::{Check, CheckedReel, Located, Run, finding_json};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::render::findings;
-use crate::trace::{Damage, Event};
+use crate::trace::{Damage, Event, FileHeader};
 use serde_json::Value;
 use std::path::Path;
 
@@ -32,9 +32,11 @@ pub(super) struct Checking<'a> {
 }
 
 impl<'a> Checking<'a> {
-    pub(super) fn new(prepared: &'a Prepared, path: &Path) -> Self {
+    pub(super) fn new(prepared: &'a Prepared, path: &Path, header: &FileHeader) -> Self {
         let reel = super::super::validate::unchecked(path);
-        Self { prepared, check: Check::new(&prepared.settings, &prepared.baseline), reel, found: Vec::new() }
+        let mut check = Check::new(&prepared.settings, &prepared.baseline);
+        check.begin(header);
+        Self { prepared, check, reel, found: Vec::new() }
     }
 
     /// Takes the next event, whether it is shown or not.

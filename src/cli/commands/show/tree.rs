@@ -2,6 +2,7 @@
 
 use super::{Format, ShowArgs};
 use crate::cli::printer::note;
+use crate::cli::redaction::ReportWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -41,16 +42,21 @@ pub(super) fn run(
         Ok(())
     })?;
     let mut shown = 0;
+    let mut warning = ReportWarning::of_text(&args.redact, &context.printer)?;
     for (stream, server, tree) in checkpoint_trees.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
         shown += 1;
         if args.format == Format::Json {
-            context.printer.json(&checkpoint_tree::value(stream, &server, tree))?;
+            let value = checkpoint_tree::value(stream, &server, tree);
+            warning.take(&value.to_string());
+            context.printer.json(&value)?;
             continue;
         }
         let mut text = format!("{}\n", visible_text(&server));
         checkpoint_tree::text(tree, &context.printer.palette, &mut text);
+        warning.take(&text);
         context.printer.line(text.trim_end())?;
     }
+    warning.print();
     reels::report_left_out(checkpoint_trees.left_out(), note);
     if shown == 0 {
         context.printer.note("no server returned a checkpoint");

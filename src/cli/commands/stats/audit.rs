@@ -2,6 +2,7 @@
 
 use super::Format;
 use crate::cli::printer::note;
+use crate::cli::redaction::ReportWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -21,13 +22,13 @@ const TABLE_ROWS: usize = 1000;
 /// The reel cannot be read, or the output cannot be written.
 pub(super) fn run(
     reader: ReelReader,
-    path: &Path,
-    stream: u32,
+    (path, stream): (&Path, u32),
     format: Format,
+    warning: ReportWarning,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let created = reader.header().created;
-    let mut log = Log { format, created, context, waiting: Vec::new(), counts: audit::Counts::new() };
+    let mut log = Log { format, created, context, waiting: Vec::new(), counts: audit::Counts::new(), warning };
     let mut operations = Audit::default();
     let damaged = reels::each_event(reader, path, note, |event| {
         let rows = if stream == 0 || event.header.stream == stream { operations.take(event) } else { Vec::new() };
@@ -35,6 +36,7 @@ pub(super) fn run(
     })?;
     operations.finish().into_iter().try_for_each(|row| log.take(row))?;
     log.finish()?;
+    log.warning.print();
     reels::report_left_out(operations.left_out(), note);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }
@@ -46,16 +48,16 @@ struct Log<'a> {
     context: &'a Context,
     waiting: Vec<Row>,
     counts: audit::Counts,
+    warning: ReportWarning,
 }
 
 impl Log<'_> {
     fn take(&mut self, row: Row) -> Result<(), CommandError> {
         *self.counts.entry((row.entry.operation, row.entry.outcome)).or_default() += 1;
         if self.format == Format::Json {
-            return self
-                .context
-                .printer
-                .json(&audit::value(&row, &jsonl::rfc3339(self.created.saturating_add(row.time))));
+            let value = audit::value(&row, &jsonl::rfc3339(self.created.saturating_add(row.time)));
+            self.warning.take(&value.to_string());
+            return self.context.printer.json(&value);
         }
         self.waiting.push(row);
         if self.waiting.len() >= TABLE_ROWS { self.print() } else { Ok(()) }
@@ -63,6 +65,7 @@ impl Log<'_> {
 
     fn print(&mut self) -> Result<(), CommandError> {
         let table = audit::table(std::mem::take(&mut self.waiting), self.context.printer.width);
+        self.warning.take(&table);
         self.context.printer.line(&table)
     }
 

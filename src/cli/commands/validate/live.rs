@@ -83,6 +83,7 @@ fn one(
     let mut printer = LivePrinter { form, context, reel: &reel, failure: None };
     let live = ending.live;
     let mut check = Check::new(&prepared.settings, &prepared.baseline).of_reel(reel.began);
+    check.begin(reader.header());
     let followed =
         checking::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));
     followed.map_err(|error| CommandError::reading(&path, &error))?;

@@ -420,6 +420,7 @@ fn verdicts_are_those_of_the_official_schemas() {
             }
         }
         println!("{revision}: {} messages, {valid} valid, {} differ", samples.len(), differing.len());
+        differing.iter().for_each(|differing| println!("  {differing}"));
         assert!(differing.len() * 1000 <= samples.len(), "{revision}: {differing:#?}");
     }
 }

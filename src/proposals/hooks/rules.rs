@@ -59,7 +59,8 @@ rules! {
         assumes open_questions::D1;
     TOOL_ARGUMENTS = Error "hooks/tool-arguments",
         "The server declares `context_tool_args` that conform to the `inputSchema` of the hook's `context_tool`. Texts with variables fit any type.",
-        "SEP-2282, Hook declaration schema";
+        "SEP-2282, Hook declaration schema",
+        fix "Correct `context_tool_args`, or let the tool's `inputSchema` accept text where a variable stands.";
     NOT_SUBSTITUTED = Warning "hooks/not-substituted",
         "When the client calls the `context_tool` of a hook with `tools/call`, it must have replaced each variable such as `{tool_name}` by its value.",
         "SEP-2282, Template variables";

@@ -74,7 +74,8 @@ rules! {
         "MCPL 0.4 §5.3";
     UNKNOWN_SET = Error "mcpl/unknown-set",
         "The server must have declared each feature set that it names as `featureSet` in `push/event`, `inference/request`, `scope/elevate` or its result of a context hook.",
-        "MCPL 0.4 §6.5 and §6.6";
+        "MCPL 0.4 §6.5 and §6.6",
+        fix "Declare the set in `featureSets`, or announce it with `featureSets/changed` first.";
     UNKNOWN_SET_ACCEPTED = Warning "mcpl/unknown-set-accepted",
         "The host must refuse a `push/event`, `inference/request` or `scope/elevate` for a feature set that the server did not declare, with error -32003.",
         "MCPL 0.4 §6.6";
@@ -202,7 +203,8 @@ rules! {
         "MCPL 0.4 §11.4";
     CHUNK_TEXT = Error "mcpl/chunk-text",
         "A host that sent `inference/chunk` for an `inference/request` returns as `content` of the result exactly the joined `delta` texts of the chunks.",
-        "MCPL 0.4 §11.4";
+        "MCPL 0.4 §11.4",
+        fix "Return the whole text, not only its last part.";
     CHUNKS_MISSING = Warning "mcpl/chunks-missing",
         "A host that declared `inferenceRequest.streaming` sends `inference/chunk` before it answers an `inference/request` with `stream: true`, unless the text is empty.",
         "MCPL 0.4 §11.4";
@@ -234,7 +236,8 @@ rules! {
         assumes open_questions::C6;
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
         "The server gives each `checkpoint` as `parent` either null or a checkpoint that it returned earlier in the session.",
-        "MCPL 0.4 §8.2";
+        "MCPL 0.4 §8.2",
+        fix "Return the checkpoint that the call was based on, or null for a new state.";
     CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
         "A server that returns the same `checkpoint` again in the result of `tools/call` must return the same `data`, `patch` and `parent` with it.",
         "MCPL 0.4 §8.2";
@@ -263,7 +266,8 @@ rules! {
         assumes open_questions::C7;
     ROLLBACK_UNDECLARED = Error "mcpl/rollback-undeclared",
         "The host sends `state/rollback` only for a feature set that the server declared with `rollback: true`.",
-        "MCPL 0.4 §8.1 and §8.5";
+        "MCPL 0.4 §8.1 and §8.5",
+        fix "Declare `rollback: true` for the set in the server, or do not offer to roll it back in the host.";
     ROLLBACK_CHECKPOINT = Warning "mcpl/rollback-checkpoint",
         "In its result of `state/rollback`, the server repeats the `checkpoint` of the request.",
         "MCPL 0.4 §8.6";
@@ -275,13 +279,15 @@ rules! {
         "MCPL 0.4 §8.2";
     CHANNEL_REUSED = Error "mcpl/channel-id-reused",
         "In `channels/register` and in `added` of `channels/changed`, the server gives no new channel the `id` of a registered one with another `type` or `address`.",
-        "MCPL 0.4 §14.2";
+        "MCPL 0.4 §14.2",
+        fix "Use another `id`, or send the change as `updated` of `channels/changed`.";
     CHANNEL_CHANGE = Warning "mcpl/channel-change-unknown",
         "In `updated` and `removed` of `channels/changed`, the server names only channels that are registered.",
         "MCPL 0.4 §14.3";
     UNREGISTERED = Error "mcpl/unregistered-channel",
         "Host and server name in the `channelId` of `channels/publish`, `channels/incoming` and `channels/outgoing/*` only channels that the server registered or listed before.",
-        "MCPL 0.4 §14.3 and §14.6";
+        "MCPL 0.4 §14.3 and §14.6",
+        fix "Register the channel with `channels/register` or `channels/changed` first.";
     CHANNEL_DIRECTION = Error "mcpl/channel-direction",
         "The host sends no `channels/publish` to a channel whose `direction` is `inbound`, and the server no `channels/incoming` from one that is `outbound`.",
         "MCPL 0.4 §14.2";

@@ -215,8 +215,7 @@ rules! {
         "JSON-RPC 2.0 §5";
     ID_OPEN = Error "pairing/id-in-use",
         "Client and server must not use the `id` of one of their requests for another one while the first is pending.",
-        "MCP base protocol",
-        fix "Count ids up.";
+        "MCP base protocol";
     ID_REUSED = Warning "pairing/id-reused",
         "Client and server each use an `id` for only one of their requests per session.",
         "MCP base protocol";

@@ -4,8 +4,10 @@
 mod audit;
 mod checkpoint_tree;
 pub(crate) mod host;
+mod patch;
 pub(crate) mod push;
 mod rules;
+mod scope_lists;
 pub(crate) mod server;
 mod switches;
 

@@ -104,9 +104,9 @@ pub(super) const HEADINGS: &[Heading] = &[
         names: &["pagination"],
     },
     Heading {
-        title: "Metadata, icons, roots and completions",
+        title: "Metadata, icons, URIs, binary data, roots and completions",
         glossary: "",
-        names: &["meta", "icons", "roots", "completion"],
+        names: &["meta", "icons", "resources", "content", "roots", "completion"],
     },
     Heading {
         title: "All proposals",
@@ -127,7 +127,8 @@ pub(super) const HEADINGS: &[Heading] = &[
 rules! {
     NOISE = Error "stream/noise",
         "On stdin and stdout, client and server write only JSON messages, each on a line, and no log output or other text.",
-        "MCP transports, stdio";
+        "MCP transports, stdio",
+        fix "Write logs and other text to standard error.";
     BLANK_LINE = Info "stream/blank-line",
         "Client and server write no empty line between messages.",
         "MCP transports, stdio";
@@ -145,7 +146,8 @@ rules! {
         "the reel format";
     MALFORMED = Error "envelope/malformed",
         "Whoever sends a line that begins like JSON must send valid JSON.",
-        "RFC 8259; JSON-RPC 2.0 §4";
+        "RFC 8259; JSON-RPC 2.0 §4",
+        fix "Serialize each message with a JSON library, and write it as one line without line breaks.";
     ENCODING = Error "envelope/encoding",
         "Client and server encode every message in UTF-8.",
         "RFC 8259 §8.1; MCP transports";
@@ -160,7 +162,8 @@ rules! {
         "JSON-RPC 2.0 §4; RFC 8259 §4";
     NO_MESSAGE = Error "envelope/no-message",
         "Client and server send no JSON value that is neither a message nor a batch of messages: no number, text or `null`, and no object without `method`, `result` and `error`.",
-        "JSON-RPC 2.0 §4 and §5";
+        "JSON-RPC 2.0 §4 and §5",
+        fix "Send the value as `params`, `result` or `error` of a message.";
     VERSION = Error "envelope/version",
         "Client and server write `\"jsonrpc\": \"2.0\"` in every message.",
         "JSON-RPC 2.0 §4";
@@ -176,7 +179,8 @@ rules! {
         fix "Leave the id out, or repeat the id of the request.";
     MISSING_ID = Error "envelope/missing-id",
         "Whoever answers with a result must repeat the `id` of the request. (For an error without an `id`, see pairing/unattributed-error.)",
-        "JSON-RPC 2.0 §5";
+        "JSON-RPC 2.0 §5",
+        fix "Copy `id` from the request, with the same type.";
     MIXED = Error "envelope/mixed",
         "Client and server send no message that is several things at once: only one of `method`, `result` and `error` is present.",
         "JSON-RPC 2.0 §5";
@@ -200,10 +204,12 @@ rules! {
         "MCP 2025-03-26 lifecycle";
     ORPHAN = Error "pairing/orphan-response",
         "Client and server send a response only to a request that the other side sent before.",
-        "JSON-RPC 2.0 §5";
+        "JSON-RPC 2.0 §5",
+        fix "Copy `id` from the request, with the same type; 1 and \"1\" are different ids.";
     DUPLICATE_RESPONSE = Error "pairing/duplicate-response",
         "Whoever answers a request must send only one response to it.",
-        "JSON-RPC 2.0 §5";
+        "JSON-RPC 2.0 §5",
+        fix "Send what follows later as a notification, for instance `notifications/progress`.";
     UNATTRIBUTED = Info "pairing/unattributed-error",
         "Whoever answers with an error repeats the `id` of the request; only if it could not read the request, it leaves the `id` out. (For a result without an `id`, see envelope/missing-id.)",
         "JSON-RPC 2.0 §5";
@@ -224,7 +230,8 @@ rules! {
         "MCP cancellation";
     PROGRESS_TOKEN = Error "pairing/progress-token",
         "Whoever sends `notifications/progress` must use the `progressToken` of a request of the other side.",
-        "MCP progress";
+        "MCP progress",
+        fix "Copy `progressToken` from `_meta` of the request, with the same type. If the request has none, send no progress.";
     NOTIFICATION_ANSWERED = Warning "pairing/notification-answered",
         "Whoever receives a notification sends no response to it, not even an error.",
         "JSON-RPC 2.0 §4.1";
@@ -233,7 +240,8 @@ rules! {
         "MCP lifecycle";
     SECOND_INITIALIZE = Error "lifecycle/second-initialize",
         "The client must send `initialize` only once per session.",
-        "MCP lifecycle";
+        "MCP lifecycle",
+        fix "Open a new connection to negotiate again.";
     EARLY = Warning "lifecycle/early-message",
         "From `initialize` until the client sends `notifications/initialized`, client and server send, apart from responses, only `ping`, `server/discover`, `notifications/message` and `notifications/cancelled`. Each other method is reported once. (For the methods of a proposal, see lifecycle/early-extension.)",
         "MCP lifecycle";
@@ -242,7 +250,8 @@ rules! {
         "MCP lifecycle";
     CANCELLED_INITIALIZE = Error "lifecycle/cancelled-initialize",
         "The client must not cancel `initialize` with `notifications/cancelled`.",
-        "MCP cancellation";
+        "MCP cancellation",
+        fix "Close the connection instead.";
     UNKNOWN_REVISION = Warning "lifecycle/unknown-revision",
         "In its result of `initialize`, the server names a published revision of MCP as `protocolVersion`.",
         "MCP versioning";
@@ -308,7 +317,8 @@ rules! {
         "MCP 2026-07-28";
     SERVER_REQUEST = Error "era/server-request",
         "In revision 2026-07-28, the server must not send requests.",
-        "MCP 2026-07-28";
+        "MCP 2026-07-28",
+        fix "Answer the client's request with `resultType: \"input_required\"` and the `inputRequests`.";
     UNSOLICITED = Warning "era/unsolicited",
         "In revision 2026-07-28, the server sends notifications only while a request of the client is pending.",
         "MCP 2026-07-28";

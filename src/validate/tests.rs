@@ -274,7 +274,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
 
 /// Scripts that exercise rules without breaking them.
 fn quiet_scripts() -> impl Iterator<Item = &'static str> {
-    let others = [good::QUIET, conversation::QUIET, reminder::QUIET, hooks::QUIET, mcpe::QUIET];
+    let others = [good::QUIET, conversation::QUIET, reminder::QUIET, mcpl::QUIET, hooks::QUIET, mcpe::QUIET];
     others.into_iter().chain(subjects::QUIET.iter().copied()).chain([http::cases::QUIET]).flatten().copied()
 }
 
@@ -410,6 +410,10 @@ fn cases_break_little_else() {
         },
         "mcpl/disabled-set-accepted": {
             "mcpl/push-disabled-set",
+        },
+        "mcpl/refusal-code": {
+            "mcpl/push-disabled-set",
+            "mcpl/unknown-set",
         },
         "mcpl/refusal-data": {
             "mcpl/push-disabled-set",

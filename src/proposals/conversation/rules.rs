@@ -37,7 +37,8 @@ rules! {
         "SEP-1975, Error Handling";
     NOT_FANNED_OUT = Error "conversation/not-fanned-out",
         "A host that sends a user message to one server must send it to every connected server that declared `conversationEvents.onUserMessage: true`.",
-        "SEP-1975, Message Flow";
+        "SEP-1975, Message Flow",
+        fix "Send the message to all subscribed servers before the model gets it.";
     REVOKED = Error "conversation/revoked",
         "The host sends no `conversation/userMessage` to a server while the user's permission for that server is revoked. Checked only if the reel notes the revocation.",
         "SEP-1975, Security Implications";
@@ -54,7 +55,8 @@ rules! {
     UNCORRELATED = Error "conversation/uncorrelated-context",
         "A server that sends `conversation/context` must name in `messageId` a user message that the host sent; without `messageId`, exactly one user message must still wait for its context.",
         "SEP-1975, conversation/context, AMB-A1",
-        assumes open_questions::A1;
+        assumes open_questions::A1,
+        fix "Copy `messageId` from the user message.";
     GUESSED = Info "conversation/guessed-context",
         "A server that sends `conversation/context` must include the `messageId` of the user message, even if only one user message waits for its context.",
         "SEP-1975, conversation/context, AMB-A1",

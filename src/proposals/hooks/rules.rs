@@ -2,6 +2,7 @@
 //! the two declarations.
 
 mod firing;
+mod moments;
 
 use super::DESCRIPTOR;
 use crate::proposals::findings::rules;
@@ -58,7 +59,8 @@ rules! {
         assumes open_questions::D1;
     TOOL_ARGUMENTS = Error "hooks/tool-arguments",
         "The server declares `context_tool_args` that conform to the `inputSchema` of the hook's `context_tool`. Texts with variables fit any type.",
-        "SEP-2282, Hook declaration schema";
+        "SEP-2282, Hook declaration schema",
+        fix "Correct `context_tool_args`, or let the tool's `inputSchema` accept text where a variable stands.";
     NOT_SUBSTITUTED = Warning "hooks/not-substituted",
         "When the client calls the `context_tool` of a hook with `tools/call`, it must have replaced each variable such as `{tool_name}` by its value.",
         "SEP-2282, Template variables";
@@ -67,6 +69,9 @@ rules! {
         "SEP-2282, Template variables";
     ORDER = Error "hooks/order",
         "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result.",
+        "SEP-2282, Event types";
+    MOMENT = Warning "hooks/moment",
+        "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result. Checked where no argument is `{tool_input}` or `{tool_name}`; the model may have called the same tool for another reason.",
         "SEP-2282, Event types";
     EXCLUDED_TOOL = Error "hooks/excluded-tool",
         "The client calls the `context_tool` of a hook only for tools whose names the hook's `matcher.tool_name` matches. Checked where an argument is `{tool_name}`.",
@@ -103,7 +108,7 @@ impl Observer for HooksObserver {
                 });
             }
             (Some("tools/call"), MessageKind::Request) => self.firing.called(message, findings),
-            (Some("tools/call"), MessageKind::Result | MessageKind::Error) => self.firing.answered(message),
+            (Some("tools/call"), MessageKind::Result | MessageKind::Error) => self.firing.answered(message, findings),
             (Some("tools/list"), MessageKind::Result) => {
                 self.firing.listed(message, findings);
                 let tools = message.declared.tools.as_deref().unwrap_or_default();
@@ -122,6 +127,7 @@ impl Observer for HooksObserver {
     }
 
     fn finish(&mut self, _declared: &Declared, findings: &mut Findings) {
+        self.firing.finish(findings);
         if !self.offered.is_empty() {
             findings.hold(&UNKNOWN_TOOL);
         }

@@ -89,7 +89,8 @@ rules! {
         "MCPE 2025-01-01 §2";
     UNKNOWN_SUBSCRIPTION = Error "mcpe/unknown-subscription",
         "The server names in `subscriptionId` of `events/event`, `events/batch` and `events/subscription_expired` only subscriptions that it granted.",
-        "MCPE 2025-01-01 §3";
+        "MCPE 2025-01-01 §3",
+        fix "Copy `subscriptionId` from the result of `events_subscribe`.";
     INACTIVE = Error "mcpe/delivery-inactive",
         "The server must not send `events/event` or `events/batch` for a subscription more than 250 ms after it paused or removed the subscription or reported it as expired.",
         "MCPE 2025-01-01 §2 and §3";
@@ -119,7 +120,8 @@ rules! {
         "MCPE 2025-01-01 §4";
     PAST_EXPIRY = Error "mcpe/delivery-past-expiry",
         "The server must not deliver events for a subscription whose `expiresAt` has passed, even if it has not yet sent `events/subscription_expired`.",
-        "MCPE 2025-01-01 §3";
+        "MCPE 2025-01-01 §3",
+        fix "Compare `expiresAt` with the clock before each delivery, and send `events/subscription_expired`.";
     EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
         "The server must send `events/subscription_expired` when the `expiresAt` of a subscription has passed, or when its scheduled delivery expires it. Checked at the end of the session.",
         "MCPE 2025-01-01 §3 and Scheduled Delivery";

@@ -3,30 +3,35 @@
 
 mod channels;
 mod exemptions;
+mod imitation;
 mod inference;
 mod push;
+mod reconstruction;
+mod scopes;
 mod sets;
 mod state;
 
 pub(crate) use exemptions::exemption;
 
-use super::DESCRIPTOR;
+use super::{DESCRIPTOR, SCHEMAS};
 use crate::proposals::findings::rules;
 use crate::proposals::{Declared, Findings, Observed, Observer, Side};
 use crate::protocol::errors;
-use crate::wire::MessageKind;
+use crate::wire::{Direction, MessageKind};
 use serde_json::Value;
 use std::collections::HashSet;
 
 /// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
 mod open_questions {
     pub(super) const C2: &str = "Client and server both declare `blocking`, and the proposal does not say what applies if they differ. mcpreel takes the hook as blocking only if both declare true.";
+    pub(super) const C4: &str = "Nothing in the proposal says which feature set a tool belongs to. mcpreel takes the `featureSet` in the tool's definition or in its `_meta`. If no definition has one, it takes the only set that uses tools.";
     pub(super) const C6: &str = "The proposal does not say which one counts. mcpreel uses `data`.";
     pub(super) const C7: &str =
         "The proposal does not say in which form a state is returned to the server. mcpreel expects the bare data.";
     pub(super) const C8: &str = "The proposal uses lists of blocks in most messages, a string in `inference/request`, and allows both in context hooks. mcpreel accepts either form everywhere, with a warning where the proposal defines the other one.";
     pub(super) const C9: &str =
         "§10.3 and Appendix B disagree about the type. mcpreel accepts data without it, with this warning.";
+    pub(super) const C10: &str = "Patterns such as `discord:acme/*` do not match channel ids such as `discord:#general`. mcpreel compares patterns with the id, the label, and the type with the address.";
     pub(super) const C13: &str =
         "§6.6 asks for an error, §9.3 for `accepted: false`. mcpreel accepts both; its host sends an error.";
     pub(super) const C15: &str = "The proposal's title says 0.4.1, its messages say 0.4. mcpreel takes 0.4 and everything that begins with 0.4. as the same version.";
@@ -69,7 +74,8 @@ rules! {
         "MCPL 0.4 §5.3";
     UNKNOWN_SET = Error "mcpl/unknown-set",
         "The server must have declared each feature set that it names as `featureSet` in `push/event`, `inference/request`, `scope/elevate` or its result of a context hook.",
-        "MCPL 0.4 §6.5 and §6.6";
+        "MCPL 0.4 §6.5 and §6.6",
+        fix "Declare the set in `featureSets`, or announce it with `featureSets/changed` first.";
     UNKNOWN_SET_ACCEPTED = Warning "mcpl/unknown-set-accepted",
         "The host must refuse a `push/event`, `inference/request` or `scope/elevate` for a feature set that the server did not declare, with error -32003.",
         "MCPL 0.4 §6.6";
@@ -89,6 +95,14 @@ rules! {
     REFUSAL_DATA = Info "mcpl/refusal-data",
         "A host that sends error -32001 (feature set not enabled) says in the error's `data` which set (`featureSet`) and whether it can be enabled (`canEnable`).",
         "MCPL 0.4 §6.6";
+    REFUSAL_CODE = Warning "mcpl/refusal-code",
+        "The host refuses a `push/event`, `inference/request` or `scope/elevate` for a feature set that it disabled with error -32001, and for one that the server did not declare with error -32003, not with -32602 (invalid params).",
+        "MCPL 0.4 §6.6",
+        fix "Answer with error -32001 (feature set not enabled) or -32003 (unknown feature set).";
+    UNDECLARED_REFUSAL = Warning "mcpl/undeclared-refusal",
+        "A side that did not declare the capability for a method of MCPL refuses the method with error -32601 (method not found), not with -32602 (invalid params).",
+        "MCPL 0.4 §3.3; JSON-RPC 2.0 §5.1",
+        fix "Answer with error -32601 (method not found).";
     UNLISTED_USE = Warning "mcpl/unlisted-use",
         "The server names a feature set in a message only if the set's `uses` list the message's purpose: `pushEvents` for `push/event`, `inferenceRequest` for `inference/request`, `contextHooks.beforeInference` or `contextHooks.afterInference` for the result of that hook.",
         "MCPL 0.4 §6.2";
@@ -107,6 +121,26 @@ rules! {
     SCOPE_PAYLOAD = Info "mcpl/scope-payload",
         "When the host approves a `scope/elevate`, its result repeats all members of the requested scope's `payload` unchanged; it may add others.",
         "MCPL 0.4 §7.5";
+    SCOPE_BLACKLISTED = Warning "mcpl/scope-blacklisted",
+        "The host denies a `scope/elevate` whose label the blacklist matches that the host sent for the feature set in `featureSets/update`. Patterns are read as globs here.",
+        "MCPL 0.4 §7.6",
+        fix "Answer with `approved: false` and a `reason`, or take the pattern off the blacklist with `featureSets/update` first.";
+    SCOPE_WHITELISTED = Warning "mcpl/scope-whitelisted",
+        "The host approves a `scope/elevate` whose label the whitelist matches that the host sent for the feature set in `featureSets/update`, and that its blacklist does not match. Patterns are read as globs here.",
+        "MCPL 0.4 §7.6",
+        fix "Answer with `approved: true`, or take the pattern off the whitelist with `featureSets/update` first.";
+    CALL_UNSCOPED = Warning "mcpl/call-without-scope",
+        "In `tools/call`, the host sends a `scope` if the server declared the tool's feature set with `scoped: true`.",
+        "MCPL 0.4 §7.7, AMB-C4",
+        assumes open_questions::C4;
+    CALL_BLACKLISTED = Warning "mcpl/call-blacklisted",
+        "The host sends no `tools/call` with a `scope` whose label its own blacklist for the tool's feature set matches, unless it approved that label in its result of `scope/elevate`. Patterns are read as globs here.",
+        "MCPL 0.4 §7.7, AMB-C4",
+        assumes open_questions::C4;
+    PUBLISH_SCOPE = Warning "mcpl/publish-out-of-scope",
+        "The host sends `channels/publish` only to channels that its own lists permit (`scopes` in `featureSets/update`) for the feature sets that use `channels.publish`: the blacklist must not match the channel, and a whitelist must.",
+        "MCPL 0.4 §14.5, AMB-C10",
+        assumes open_questions::C10;
     REFUSAL_REASON = Warning "mcpl/refusal-reason",
         "A host that answers `push/event` with `accepted: false`, or `scope/elevate` with `approved: false`, says why in `reason`.",
         "MCPL 0.4 §7.5 and §9.3";
@@ -148,6 +182,10 @@ rules! {
     AFTER_ORPHAN = Warning "mcpl/after-without-before",
         "The host sends `context/afterInference` only after a `context/beforeInference` with the same `inferenceId`, if both sides declared both hooks.",
         "MCPL 0.4 §10.5";
+    IMITATION = Warning "mcpl/imitation",
+        "In what it injects with its result of `context/beforeInference`, the server writes nothing that looks like a message of the system, the user, the model or the host, and does not ask to ignore earlier instructions. Checked for usual forms, such as the tag `<system>`.",
+        "MCPL 0.4 §13.4",
+        fix "Put the text into tags of your own, such as `<memories>`.";
     SLOW_HOOK = Warning "mcpl/slow-hook",
         "The server must respond to `context/beforeInference` within 5 s, and to `context/afterInference`, if it is a request, within 10 s.",
         "MCPL 0.4 §10.6";
@@ -165,7 +203,8 @@ rules! {
         "MCPL 0.4 §11.4";
     CHUNK_TEXT = Error "mcpl/chunk-text",
         "A host that sent `inference/chunk` for an `inference/request` returns as `content` of the result exactly the joined `delta` texts of the chunks.",
-        "MCPL 0.4 §11.4";
+        "MCPL 0.4 §11.4",
+        fix "Return the whole text, not only its last part.";
     CHUNKS_MISSING = Warning "mcpl/chunks-missing",
         "A host that declared `inferenceRequest.streaming` sends `inference/chunk` before it answers an `inference/request` with `stream: true`, unless the text is empty.",
         "MCPL 0.4 §11.4";
@@ -197,10 +236,24 @@ rules! {
         assumes open_questions::C6;
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
         "The server gives each `checkpoint` as `parent` either null or a checkpoint that it returned earlier in the session.",
-        "MCPL 0.4 §8.2";
+        "MCPL 0.4 §8.2",
+        fix "Return the checkpoint that the call was based on, or null for a new state.";
     CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
         "A server that returns the same `checkpoint` again in the result of `tools/call` must return the same `data`, `patch` and `parent` with it.",
         "MCPL 0.4 §8.2";
+    PATCH_FAILS = Error "mcpl/patch-fails",
+        "The server sends as `patch` of a state only a JSON Patch that can be applied to the state of the `parent`: the server sent that state before, the paths exist in it, and each `test` holds.",
+        "MCPL 0.4 §8.3; RFC 6902, §4 and §5",
+        fix "Send the whole state as `data`.";
+    STATE_DIFFERS = Warning "mcpl/state-differs",
+        "The `state` that the host sends in `tools/call` is the one that results from the `data` and the patches of the tool's last results, after a `state/rollback` that of the checkpoint. A state that a result replaced less than 250 ms before is accepted, because the messages may have crossed.",
+        "MCPL 0.4 §8.3 and §8.4";
+    UNKNOWN_CHECKPOINT = Warning "mcpl/unknown-checkpoint",
+        "In `checkpoint` of `tools/call`, the host names only a checkpoint that the server returned earlier in the session.",
+        "MCPL 0.4 §8.2 and §8.4";
+    CHECKPOINT_FOR_DATA = Warning "mcpl/checkpoint-for-data",
+        "In `tools/call`, the host sends a `checkpoint` only if the server keeps its data. If the server sent the data in `data` or `patch`, the host returns it as `state`.",
+        "MCPL 0.4 §8.3 and §8.4";
     CALL_MEMBERS = Error "mcpl/call-members",
         "In `tools/call`, the host gives `scope` and `checkpoint`, if present, the types that MCPL defines.",
         "MCPL 0.4 §7.7 and §8.4";
@@ -213,7 +266,8 @@ rules! {
         assumes open_questions::C7;
     ROLLBACK_UNDECLARED = Error "mcpl/rollback-undeclared",
         "The host sends `state/rollback` only for a feature set that the server declared with `rollback: true`.",
-        "MCPL 0.4 §8.1 and §8.5";
+        "MCPL 0.4 §8.1 and §8.5",
+        fix "Declare `rollback: true` for the set in the server, or do not offer to roll it back in the host.";
     ROLLBACK_CHECKPOINT = Warning "mcpl/rollback-checkpoint",
         "In its result of `state/rollback`, the server repeats the `checkpoint` of the request.",
         "MCPL 0.4 §8.6";
@@ -225,13 +279,15 @@ rules! {
         "MCPL 0.4 §8.2";
     CHANNEL_REUSED = Error "mcpl/channel-id-reused",
         "In `channels/register` and in `added` of `channels/changed`, the server gives no new channel the `id` of a registered one with another `type` or `address`.",
-        "MCPL 0.4 §14.2";
+        "MCPL 0.4 §14.2",
+        fix "Use another `id`, or send the change as `updated` of `channels/changed`.";
     CHANNEL_CHANGE = Warning "mcpl/channel-change-unknown",
         "In `updated` and `removed` of `channels/changed`, the server names only channels that are registered.",
         "MCPL 0.4 §14.3";
     UNREGISTERED = Error "mcpl/unregistered-channel",
         "Host and server name in the `channelId` of `channels/publish`, `channels/incoming` and `channels/outgoing/*` only channels that the server registered or listed before.",
-        "MCPL 0.4 §14.3 and §14.6";
+        "MCPL 0.4 §14.3 and §14.6",
+        fix "Register the channel with `channels/register` or `channels/changed` first.";
     CHANNEL_DIRECTION = Error "mcpl/channel-direction",
         "The host sends no `channels/publish` to a channel whose `direction` is `inbound`, and the server no `channels/incoming` from one that is `outbound`.",
         "MCPL 0.4 §14.2";
@@ -264,6 +320,7 @@ pub(super) struct McplObserver {
     inference: inference::Inferences,
     state: state::States,
     channels: channels::Channels,
+    scopes: scopes::Scopes,
 }
 
 impl Observer for McplObserver {
@@ -273,8 +330,10 @@ impl Observer for McplObserver {
         if method == "initialize" {
             return self.initialize(message, findings);
         }
-        if method == "tools/call" {
-            return self.state.tool_call(message, findings);
+        match (method, kind) {
+            ("tools/call", _) => return self.tool_call(message, findings),
+            ("tools/list", MessageKind::Result) => return self.scopes.listed(message),
+            _ => {}
         }
         if !DESCRIPTOR.methods.iter().any(|spec| spec.name == method) {
             return;
@@ -289,6 +348,14 @@ impl Observer for McplObserver {
         self.inference.observe(method, message, findings);
         self.state.observe(method, message, &self.sets, findings);
         self.channels.observe(method, message, findings);
+        self.scopes.observe(method, message, findings);
+        match (method, kind) {
+            ("channels/publish", MessageKind::Request | MessageKind::Notification) => {
+                self.scopes.published(message, (&self.channels, &self.sets), findings);
+            }
+            (super::BEFORE_INFERENCE, MessageKind::Result) => imitation::check(message, findings),
+            _ => {}
+        }
     }
 
     fn lose_track(&mut self) {
@@ -296,6 +363,7 @@ impl Observer for McplObserver {
         self.inference.lose_track();
         self.state.lose_track();
         self.channels.lose_track();
+        self.scopes.lose_track();
     }
 
     fn finish(&mut self, declared: &Declared, findings: &mut Findings) {
@@ -304,6 +372,18 @@ impl Observer for McplObserver {
 }
 
 impl McplObserver {
+    /// Checks a tool call or its response. Unless both sides declared MCPL, `state` and `scope` are members like any
+    /// others.
+    fn tool_call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        if [Side::Client, Side::Server].iter().any(|side| block(message.declared, *side).is_none()) {
+            return;
+        }
+        if message.envelope.kind == MessageKind::Request {
+            self.scopes.called(message, &self.sets, findings);
+        }
+        self.state.tool_call(message, findings);
+    }
+
     fn initialize(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let side = match message.envelope.kind {
             MessageKind::Request => Side::Client,
@@ -424,4 +504,29 @@ fn check_error(method: &str, message: &Observed<'_>, findings: &mut Findings) {
             format!("{method} was declared, but answered by error {code}")
         });
     }
+    check_undeclared_refusal(method, code, message, findings);
+}
+
+fn check_undeclared_refusal(method: &str, code: i64, message: &Observed<'_>, findings: &mut Findings) {
+    let (side, name) = match message.direction {
+        Direction::ClientToServer => (Side::Client, "client"),
+        Direction::ServerToClient => (Side::Server, "server"),
+    };
+    let block = block(message.declared, side);
+    let is_declared = match capability(method) {
+        Some(path) => grants(block, path),
+        None => block.is_some(),
+    };
+    if !is_declared {
+        let is_wrong = code == errors::INVALID_PARAMS && asked_correctly(method, message);
+        findings.check(&UNDECLARED_REFUSAL, message.seq, !is_wrong, || {
+            format!("the {name}, which did not declare it, refused {method} with error {code}")
+        });
+    }
+}
+
+/// Whether the params of the request that a response belongs to conform to their schema.
+fn asked_correctly(method: &str, message: &Observed<'_>) -> bool {
+    let violations = |asked: &Value| SCHEMAS.check(&format!("{method}:params"), asked);
+    message.request.is_some_and(|asked| violations(&asked.params).is_some_and(|violations| violations.is_empty()))
 }

@@ -34,7 +34,8 @@ rules! {
         "MCP 2026-07-28, Streamable HTTP, Standard Request Headers";
     NAME_HEADER = Error "http/name-header",
         "In revision 2026-07-28, the client must repeat the name of the tool or prompt, or the URI of the resource, in the header `Mcp-Name`.",
-        "MCP 2026-07-28, Streamable HTTP, Standard Request Headers";
+        "MCP 2026-07-28, Streamable HTTP, Standard Request Headers",
+        fix "Send the name as the header's value. Encode one with other characters than visible ASCII as =?base64?...?=.";
     PARAMETER_HEADER = Error "http/parameter-header",
         "In revision 2026-07-28, a client that calls a tool must repeat each argument that the tool's `inputSchema` marks with `x-mcp-header` in its header `Mcp-Param-…`.",
         "MCP 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters";

@@ -41,7 +41,8 @@ rules! {
         "MCP 2026-07-28, Streamable HTTP, Earlier Streamable HTTP Revisions";
     OTHER_RESPONSE = Error "http/other-response",
         "The server must answer a POST with a request with the response to that request, not with the response to another one.",
-        "MCP 2025-11-25, Transports, Sending Messages to the Server";
+        "MCP 2025-11-25, Transports, Sending Messages to the Server",
+        fix "Send each response on the stream of the POST with its request.";
     AFTER_RESPONSE = Warning "http/after-response",
         "The server ends the stream that answers a POST after the response to the request, and sends no further message on it.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server";

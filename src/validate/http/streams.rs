@@ -13,13 +13,16 @@ use crate::wire::{Framing, MessageKind};
 rules! {
     RESPONSE_ON_GET = Error "http/response-on-get",
         "The server must send no responses on a stream that a GET request opened, unless the client resumes an earlier stream with it.",
-        "MCP 2025-11-25, Transports, Listening for Messages from the Server";
+        "MCP 2025-11-25, Transports, Listening for Messages from the Server",
+        fix "Send the response on the stream of the POST with the request.";
     EVENT_ID = Error "http/event-id-repeated",
         "The server must give each event on its streams an id that no other event of the session has.",
-        "MCP 2025-11-25, Transports, Resumability and Redelivery";
+        "MCP 2025-11-25, Transports, Resumability and Redelivery",
+        fix "Put the number of the stream into the id, as in 3-17.";
     REPLAYED = Error "http/replayed-elsewhere",
         "On a stream that the client resumes with `Last-Event-ID`, the server must repeat only events of the resumed stream.",
-        "MCP 2025-11-25, Transports, Resumability and Redelivery";
+        "MCP 2025-11-25, Transports, Resumability and Redelivery",
+        fix "Keep the events of each stream apart, and make their ids tell the stream.";
     UNKNOWN_EVENT = Warning "http/unknown-event-id",
         "The client sends in `Last-Event-ID` the id of an event that the server sent before.",
         "MCP 2025-11-25, Transports, Resumability and Redelivery";

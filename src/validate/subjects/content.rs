@@ -1,4 +1,4 @@
-//! Parts of messages that have the same form everywhere: keys of `_meta`, icons, roots and completions.
+//! Parts of messages that have the same form everywhere: keys of `_meta`, icons, URIs, binary data and completions.
 
 use crate::proposals::Findings;
 use crate::proposals::findings::rules;
@@ -30,6 +30,14 @@ rules! {
     COMPLETIONS = Error "completion/too-many",
         "In its result of `completion/complete`, the server must return at most 100 values.",
         "MCP 2025-11-25, Completion, Completion Results";
+    RESOURCE_URI = Error "resources/uri",
+        "The server must give each resource in the results of `resources/list` and `resources/read` a URI, which begins with a scheme such as `file:` and has no spaces.",
+        "MCP 2025-11-25, Resources, Resource",
+        fix "Put a scheme of your own before a plain name, as in notes:shopping, and write a space as %20.";
+    BASE64 = Error "content/base64",
+        "Client and server must encode binary data as Base64: the `blob` of a resource, and the `data` of an image or of audio.",
+        "MCP 2025-11-25, Resources, Security Considerations; Prompts, Image Content",
+        fix "Use the standard alphabet with padding (RFC 4648, section 4), without a prefix such as data:image/png;base64.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
@@ -54,6 +62,9 @@ impl Subject for Content {
             MessageKind::Request if message.method() == "initialize" => {
                 check_icons(seq, &content["clientInfo"], findings);
             }
+            MessageKind::Request if message.method() == "sampling/createMessage" => {
+                check_binary(seq, content, findings)
+            }
             MessageKind::Result => check_result(message, findings),
             _ => {}
         }
@@ -66,6 +77,12 @@ fn check_result(message: &Message<'_>, findings: &mut Findings) {
         "initialize" => check_icons(seq, &content["serverInfo"], findings),
         "roots/list" => check_roots(seq, content, findings),
         "completion/complete" => check_completion(seq, content, findings),
+        "resources/list" => check_uris(seq, &content["resources"], findings),
+        "resources/read" => {
+            check_uris(seq, &content["contents"], findings);
+            check_binary(seq, content, findings);
+        }
+        "tools/call" | "prompts/get" | "sampling/createMessage" => check_binary(seq, content, findings),
         _ => {}
     }
     for item in LISTED.iter().filter_map(|name| content.get(name)?.as_array()).flatten() {
@@ -78,6 +95,57 @@ fn check_roots(seq: u64, content: &Value, findings: &mut Findings) {
     for uri in content["roots"].as_array().into_iter().flatten().filter_map(|root| root["uri"].as_str()) {
         findings.check(&ROOT, seq, uri.starts_with("file://"), || format!("the URI of a root is {uri:?}"));
     }
+}
+
+fn check_uris(seq: u64, resources: &Value, findings: &mut Findings) {
+    for uri in resources.as_array().into_iter().flatten().filter_map(|resource| resource["uri"].as_str()) {
+        let shown = crate::proposals::clip(uri, 60);
+        findings.check(&RESOURCE_URI, seq, is_uri(uri), || format!("the URI of a resource is {shown:?}"));
+    }
+}
+
+/// Whether a text begins with a scheme and has no spaces (RFC 3986, section 3).
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(is_scheme)
+        && !rest.contains(|found: char| found.is_whitespace() || found.is_control())
+}
+
+/// Checks the blocks in `content`, `contents` and `messages`.
+fn check_binary(seq: u64, holder: &Value, findings: &mut Findings) {
+    let messages = holder["messages"].as_array().into_iter().flatten().map(|message| &message["content"]);
+    for content in messages.chain([&holder["content"], &holder["contents"]]) {
+        let (blocks, alone) = match content {
+            Value::Array(blocks) => (&blocks[..], None),
+            block => (&[][..], Some(block)),
+        };
+        blocks.iter().chain(alone).for_each(|block| check_block(seq, block, findings));
+    }
+}
+
+fn check_block(seq: u64, block: &Value, findings: &mut Findings) {
+    let data = matches!(block["type"].as_str(), Some("image" | "audio")).then(|| &block["data"]);
+    let blobs = [Some(&block["blob"]), Some(&block["resource"]["blob"]), data];
+    for text in blobs.into_iter().flatten().filter_map(Value::as_str) {
+        let shown = crate::proposals::clip(text, 40);
+        findings.check(&BASE64, seq, is_base64(text), || format!("the data {shown:?} is not Base64"));
+    }
+}
+
+/// Whether a text is Base64 with padding (RFC 4648, section 4). Line breaks are accepted, as in MIME.
+fn is_base64(text: &str) -> bool {
+    let (mut digits, mut padding) = (0_usize, 0_usize);
+    for byte in text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')) {
+        match byte {
+            b'=' => padding += 1,
+            _ if padding > 0 => return false,
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => digits += 1,
+            _ => return false,
+        }
+    }
+    padding <= 2 && (digits + padding).is_multiple_of(4)
 }
 
 fn check_completion(seq: u64, content: &Value, findings: &mut Findings) {
@@ -199,6 +267,25 @@ pub(in crate::validate) mod cases {
                c>s {"id":1,"result":{"roots":[{"uri":"https://h/"}]}}"#,
         ),
         (
+            "resources/uri",
+            r#"hello 2025-11-25 {} | {"resources":{}}
+               c>s {"id":1,"method":"resources/list"}
+               s>c {"id":1,"result":{"resources":[{"name":"n","uri":"shopping list"}]}}"#,
+        ),
+        (
+            "content/base64",
+            r#"hello 2025-11-25 {} | {"resources":{}}
+               c>s {"id":1,"method":"resources/read","params":{"uri":"a:b"}}
+               s>c {"id":1,"result":{"contents":[{"uri":"a:b","blob":"not base64"}]}}"#,
+        ),
+        (
+            "content/base64",
+            r#"hello 2025-11-25 {} | {"tools":{}}
+               c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+               s>c {"id":1,"result":{"content":[{"type":"image","mimeType":"image/png",
+                   "data":"data:image/png;base64,AAAA"}]}}"#,
+        ),
+        (
             "completion/too-many",
             r#"hello 2025-11-25 {} | {"completions":{},"prompts":{}}
                c>s {"id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},
@@ -221,11 +308,37 @@ pub(in crate::validate) mod cases {
            c>s {"id":2,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},
                "argument":{"name":"a","value":""}}}
            s>c {"id":2,"result":{"completion":{"values":["a"]}}}"#,
+        r#"hello 2025-11-25 {} | {"prompts":{},"resources":{},"tools":{}}
+           c>s {"id":1,"method":"resources/list"}
+           s>c {"id":1,"result":{"resources":[{"name":"n","uri":"notes:shopping%20list"}]}}
+           c>s {"id":2,"method":"resources/read","params":{"uri":"a:b"}}
+           s>c {"id":2,"result":{"contents":[{"uri":"a:b","blob":"AAA="}]}}
+           c>s {"id":3,"method":"prompts/get","params":{"name":"p"}}
+           s>c {"id":3,"result":{"messages":[{"role":"user","content":{"type":"image","mimeType":"image/png",
+               "data":"AAAA"}}]}}
+           c>s {"id":4,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":4,"result":{"content":[{"type":"resource","resource":{"uri":"a:b","blob":""}}]}}"#,
         r#"c>s {"id":1,"method":"tools/list","params":{"_meta":{
             "traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01",
             "io.modelcontextprotocol/protocolVersion":"2026-07-28",
             "io.modelcontextprotocol/clientCapabilities":{}}}}"#,
     ];
+
+    #[test]
+    fn uris_have_a_scheme_and_data_is_padded() {
+        for good in ["file:///a", "a:", "x-1+.y:b?c#d", "notes:ä"] {
+            assert!(is_uri(good), "{good}");
+        }
+        for bad in ["", "a", ":a", "1a:b", "a b:c", "a:b c", "a:b\n", "ä:b"] {
+            assert!(!is_uri(bad), "{bad}");
+        }
+        for good in ["", "AAAA", "AA==", "AAA=", "AAAA\r\n+/09\n"] {
+            assert!(is_base64(good), "{good}");
+        }
+        for bad in ["A", "AA=", "AAA", "A===", "AA=A", "AA-_", "AAA ", "ä==="] {
+            assert!(!is_base64(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn names_and_labels_of_keys() {

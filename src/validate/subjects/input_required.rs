@@ -32,7 +32,8 @@ rules! {
         "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
     INCOMPLETE = Error "input/incomplete",
         "When the client sends the request again, `inputResponses` must contain an answer to each of the server's `inputRequests`.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
+        "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements",
+        fix "Send an answer under each key of `inputRequests`; a user who declines is an answer, too.";
     WRONG_KIND = Error "input/wrong-kind",
         "The client must give each of the `inputResponses` the form of a result of the method in the server's `inputRequests`, such as `elicitation/create`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, InputResponses";

@@ -12,10 +12,12 @@ use serde_json::Value;
 rules! {
     INCREASES = Error "progress/increases",
         "Whoever sends `notifications/progress` must raise `progress` with each one for the same `progressToken`.",
-        "MCP 2025-11-25, Progress, Progress Flow";
+        "MCP 2025-11-25, Progress, Progress Flow",
+        fix "Raise `progress` with each notification, also if the total is unknown.";
     TOKEN_REUSED = Error "progress/token-reused",
         "Whoever sends a request must give it a `progressToken` that none of its pending requests has.",
-        "MCP 2025-11-25, Progress, Progress Flow";
+        "MCP 2025-11-25, Progress, Progress Flow",
+        fix "Count tokens up.";
     AFTER_END = Error "progress/after-end",
         "Whoever has answered a request must send no more `notifications/progress` for it, unless the answer was a task.",
         "MCP 2025-11-25, Progress, Implementation Notes";

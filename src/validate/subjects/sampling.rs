@@ -15,7 +15,8 @@ rules! {
         "MCP 2025-11-25, Sampling, Tool Result Messages";
     UNBALANCED = Error "sampling/unbalanced",
         "In `messages` of `sampling/createMessage`, the server must follow a message with uses of tools (`tool_use`) by one with exactly their results (`tool_result`).",
-        "MCP 2025-11-25, Sampling, Tool Use and Result Balance";
+        "MCP 2025-11-25, Sampling, Tool Use and Result Balance",
+        fix "Add a `tool_result` for each `tool_use`, in the next message, with its `toolUseId`.";
     ROLE = Error "sampling/role",
         "In `messages` of `sampling/createMessage`, the server must put uses of tools (`tool_use`) into messages of the role `assistant`, and results (`tool_result`) into those of the role `user`.",
         "MCP 2025-11-25, Sampling, Message Roles";

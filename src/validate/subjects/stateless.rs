@@ -28,7 +28,8 @@ rules! {
         "MCP 2026-07-28, Overview, Per-request protocol fields";
     CLIENT_RESPONSE = Error "era/client-response",
         "In revision 2026-07-28, the client must send no responses.",
-        "MCP 2026-07-28, stdio, and Streamable HTTP, Sending Messages";
+        "MCP 2026-07-28, stdio, and Streamable HTTP, Sending Messages",
+        fix "Send the inputs in `inputResponses` of a new request.";
     INCOMPLETE = Error "era/incomplete-request",
         "In revision 2026-07-28, the server must refuse a request whose `_meta` lacks the revision or the client's capabilities with error -32602.",
         "MCP 2026-07-28, Overview, Per-request protocol fields";

@@ -21,7 +21,8 @@ rules! {
         "MCP 2026-07-28, Subscriptions, Opening a Stream";
     ID_MISSING = Error "subscriptions/id-missing",
         "The server must name the subscription in `_meta` of each notification about a change, such as `notifications/tools/list_changed`.",
-        "MCP 2026-07-28, Subscriptions, Receiving Notifications";
+        "MCP 2026-07-28, Subscriptions, Receiving Notifications",
+        fix "Write the `id` of the `subscriptions/listen` request as io.modelcontextprotocol/subscriptionId into `_meta`.";
     UNKNOWN_ID = Error "subscriptions/unknown-id",
         "In `_meta` of a notification, the server must name as subscription only the `id` of a `subscriptions/listen` of the client.",
         "MCP 2026-07-28, Subscriptions, Receiving Notifications";

@@ -12,7 +12,8 @@ use serde_json::Value;
 rules! {
     UNREQUESTED = Error "tasks/unrequested",
         "Whoever answers `tools/call`, `sampling/createMessage` or `elicitation/create` must not return a task unless the request contains `task`.",
-        "MCP 2025-11-25, Tasks, Task Support and Handling";
+        "MCP 2025-11-25, Tasks, Task Support and Handling",
+        fix "Answer with the result of the method. A client that wants a task asks for one with `task`.";
     NOT_CREATED = Error "tasks/not-created",
         "A side that declared tasks for a method must answer a request with `task` with the created task, not with the result itself.",
         "MCP 2025-11-25, Tasks, Result Retrieval";
@@ -42,7 +43,8 @@ rules! {
         "MCP 2025-11-25, Tasks, Getting Tasks";
     EARLY_RESULT = Error "tasks/early-result",
         "Whoever runs a task must not answer `tasks/result` before the task is finished.",
-        "MCP 2025-11-25, Tasks, Result Retrieval";
+        "MCP 2025-11-25, Tasks, Result Retrieval",
+        fix "Wait with the response until the task is finished; the requestor can watch it with `tasks/get`.";
     RELATED = Error "tasks/related-task",
         "Whoever answers `tasks/result` with a result must put the member `io.modelcontextprotocol/related-task` into its `_meta`, with the `taskId` of the request.",
         "MCP 2025-11-25, Tasks, Related Task Metadata",
@@ -64,7 +66,8 @@ rules! {
         "MCP 2025-11-25, Tasks, TTL and Resource Management";
     CANCELLED_REQUEST = Error "tasks/cancelled-request",
         "Whoever sent a request with `task` must cancel it with `tasks/cancel`, not with `notifications/cancelled`.",
-        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+        "MCP 2025-11-25, Cancellation, Behavior Requirements",
+        fix "Send `tasks/cancel` with the `taskId`.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

@@ -35,10 +35,12 @@ rules! {
         "MCP 2025-11-25, Tools, Security Considerations";
     STRUCTURED_MISSING = Error "tools/structured-missing",
         "A server that gives a tool an `outputSchema` must return `structuredContent` in its results, except those with `isError: true`.",
-        "MCP 2025-11-25, Tools, Output Schema";
+        "MCP 2025-11-25, Tools, Output Schema",
+        fix "Return `structuredContent` (and its JSON as text in `content`), or remove the `outputSchema`.";
     STRUCTURED = Error "tools/structured-content",
         "The server must return `structuredContent` that conforms to the `outputSchema` of the tool.",
-        "MCP 2025-11-25, Tools, Output Schema";
+        "MCP 2025-11-25, Tools, Output Schema",
+        fix "Return what the schema describes, or correct the `outputSchema`.";
     STRUCTURED_TEXT = Warning "tools/structured-text",
         "A server that returns `structuredContent` also returns the same JSON, or the value of its only member, as a text in `content`.",
         "MCP 2025-11-25, Tools, Structured Content";
@@ -54,7 +56,8 @@ rules! {
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
     TASK_ACCEPTED = Error "tools/task-required-accepted",
         "The server must refuse a `tools/call` without `task` of a tool whose `execution.taskSupport` is `required`, with error -32601.",
-        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation",
+        fix "Answer with error -32601, or set `execution.taskSupport` to `optional`.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

@@ -44,7 +44,7 @@ pub(super) const SESSION: &str = r##"
             {"name":"events_unsubscribe","inputSchema":{"type":"object"}},{"name":"events_list","inputSchema":
             {"type":"object"}},{"name":"events_pause","inputSchema":{"type":"object"}},{"name":"events_resume",
             "inputSchema":{"type":"object"}},{"name":"events_update","inputSchema":{"type":"object"}},
-            {"name":"recall","inputSchema":{"type":"object"}},{"name":"t",
+            {"name":"recall","inputSchema":{"type":"object"}},{"name":"t","_meta":{"featureSet":"a.files"},
             "inputSchema":{"type":"object"}}]}}
     c>s {"id":1,"method":"ping"}
     s>c {"id":1,"result":{}}
@@ -79,12 +79,13 @@ pub(super) const SESSION: &str = r##"
     c>s {"id":5,"result":{"approved":false,"reason":"no"}}
     c>s {"id":10,"method":"tools/call","params":{"name":"t","arguments":{},"scope":{"label":"/tmp/x"}}}
     s>c {"id":10,"result":{"content":[],"state":{"checkpoint":"k1","parent":null,"data":{"notes":[]}}}}
-    c>s {"id":11,"method":"tools/call","params":{"name":"t","arguments":{},"state":{"notes":[]}}}
+    c>s {"id":11,"method":"tools/call","params":{"name":"t","arguments":{},"state":{"notes":[]},"scope":
+            {"label":"/tmp/x"}}}
     s>c {"id":11,"result":{"content":[],"state":{"checkpoint":"k2","parent":"k1","patch":[{"op":"add",
             "path":"/notes/-","value":1}]}}}
     c>s {"id":12,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
     s>c {"id":12,"result":{"checkpoint":"k1","success":true}}
-    c>s {"id":13,"method":"tools/call","params":{"name":"t"}}
+    c>s {"id":13,"method":"tools/call","params":{"name":"t","scope":{"label":"/tmp/x"}}}
     s>c {"id":13,"result":{"content":[],"state":{"checkpoint":"k3","parent":"k1","patch":[]}}}
     s>c {"id":6,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
             "direction":"bidirectional"}]}}

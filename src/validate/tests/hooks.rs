@@ -119,9 +119,35 @@ pub(super) const CASES: &[Case] = &[
            c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"path":"a"}}}
            c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"{\"path\": \"a\"}"}}}"#,
     ),
+    (
+        "hooks/moment",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"post_tool_use","matcher":{"tool_name":"write*"},"context_tool":"recall","context_tool_args":
+            {"q":"notes"},"priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"write"}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"notes"}}}
+           s>c {"id":1,"result":{"content":[]}}"#,
+    ),
+    (
+        "hooks/moment",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["pre_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"pre_tool_use","matcher":{"tool_name":"write*"},"context_tool":"recall","context_tool_args":
+            {"q":"notes"},"priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"write"}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"notes"}}}
+           s>c {"id":2,"result":{"content":[]}}
+           s>c {"id":1,"result":{"content":[]}}"#,
+    ),
 ];
 
 pub(super) const QUIET: &[&str] = &[
+    r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+        {"event":"post_tool_use","matcher":{"tool_name":"write*"},"context_tool":"recall","context_tool_args":
+        {"q":"notes"},"priority":"suggestion"}]}}
+       c>s {"id":1,"method":"tools/call","params":{"name":"write"}}
+       s>c {"id":1,"result":{"content":[]}}
+       c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"notes"}}}
+       s>c {"id":2,"result":{"content":[]}}"#,
     r#"c>s {"id":1,"method":"server/discover","params":{}}
        s>c {"id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
     r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
@@ -282,5 +308,31 @@ fn d2_d8_to_d12_declarations_keep_to_the_closed_schema() {
         let client = r#"{"hooks":{"supported_events":["session_start","pre_tool_use"]}}"#;
         let script = format!(r#"hello 2025-11-25 {client} | {{"hooks":{{"declarations":[{declaration}]}}}}"#);
         assert!(super::ids(&super::run(&script)).contains("schema/capability"), "{declaration}");
+    }
+}
+
+/// The context tool has constant arguments, so that only its place among the calls says whether it is a hook's.
+#[test]
+fn d26_d28_constant_arguments_are_judged_by_their_moment() {
+    let write = r#"c>s {"id":1,"method":"tools/call","params":{"name":"write"}}"#;
+    let written = r#"s>c {"id":1,"result":{"content":[]}}"#;
+    let again = r#"c>s {"id":3,"method":"tools/call","params":{"name":"write"}}"#;
+    let hook = recall(r#"{"q":"notes"}"#);
+    for (event, order, reported) in [
+        ("post_tool_use", vec![write, written, &hook], 0),
+        ("post_tool_use", vec![write, &hook, written], 1),
+        ("post_tool_use", vec![write, written, &hook, again, &hook], 1),
+        ("post_tool_use", vec![write, again, written, &hook], 0),
+        ("pre_tool_use", vec![&hook, write, written], 0),
+        ("pre_tool_use", vec![write, &hook, written], 1),
+        ("pre_tool_use", vec![write, &hook], 1),
+        // A tool of the host's own, the next call's hook, and another reason to call it.
+        ("post_tool_use", vec![&hook], 0),
+        ("pre_tool_use", vec![write, &hook, again, written], 0),
+        ("pre_tool_use", vec![write, written, &hook], 0),
+        ("post_tool_use", vec![write, "gap", &hook], 0),
+    ] {
+        let script = with_hook(event, r#"{"q":"notes"}"#, &order.join("\n"));
+        assert_eq!(count(&script, "hooks/moment"), reported, "{event} {order:?}");
     }
 }

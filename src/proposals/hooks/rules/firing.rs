@@ -4,6 +4,7 @@
 //! recording does not show. So a call counts as a hook's only if its arguments have the structure of the hook's
 //! template. The order of messages is checked only if the arguments contain the input of a call on the same connection.
 
+use super::moments::Moments;
 use super::{
     EXCLUDED_TOOL, KEY_SUBSTITUTED, NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS, VARIABLE_CHANGED, has_variable,
     pieces, variables,
@@ -31,6 +32,13 @@ struct Hook {
     tools: Option<ToolGlob>,
     /// Whether its arguments were checked against the tool's schema.
     checked: bool,
+    moments: Option<Moments>,
+}
+
+impl Hook {
+    fn is_about(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.matches(tool))
+    }
 }
 
 /// The declarations and calls of one connection.
@@ -61,9 +69,10 @@ impl Firing {
         let Some(tool) = declaration["context_tool"].as_str() else { return };
         let arguments = declaration.get("context_tool_args").cloned().unwrap_or_else(|| json!({}));
         if self.hooks.len() < MAX {
+            let moments = Moments::of(event, declaration);
             let (event, tool) = (event.to_owned(), tool.to_owned());
             let tools = declaration["matcher"]["tool_name"].as_str().and_then(|glob| ToolGlob::new(glob).ok());
-            self.hooks.push(Hook { seq, event, tool, arguments, tools, checked: false });
+            self.hooks.push(Hook { seq, event, tool, arguments, tools, checked: false, moments });
         }
     }
 
@@ -92,8 +101,25 @@ impl Firing {
     pub(super) fn called(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let empty = json!({});
         let arguments = message.content.get("arguments").unwrap_or(&empty);
-        for hook in self.hooks.iter().filter(|hook| message.content["name"] == *hook.tool) {
-            self.check_call(hook, arguments, message.seq, findings);
+        let name = message.content["name"].as_str().unwrap_or_default();
+        let is_its = |(_, hook): &(usize, &Hook)| hook.tool == name;
+        let fired: Vec<_> = self.hooks.iter().enumerate().filter(is_its).collect();
+        let is_context_tool = !fired.is_empty();
+        let fired: Vec<_> = fired
+            .into_iter()
+            .filter(|(_, hook)| self.check_call(hook, arguments, message.seq, findings))
+            .map(|(at, _)| at)
+            .collect();
+        match (&fired[..], message.envelope.id) {
+            ([only], _) => {
+                let moments = self.hooks.get_mut(*only).and_then(|hook| hook.moments.as_mut());
+                moments.into_iter().for_each(|moments| moments.fired(message.seq, findings));
+            }
+            ([], Some(id)) if !is_context_tool => {
+                let about = self.hooks.iter_mut().filter(|hook| hook.is_about(name));
+                about.filter_map(|hook| hook.moments.as_mut()).for_each(|moments| moments.called(id.key(), findings));
+            }
+            _ => {}
         }
         if let Some(id) = message.envelope.id {
             let call = Call { tool: digest(&message.content["name"]), input: digest(arguments) };
@@ -102,7 +128,10 @@ impl Firing {
     }
 
     /// Handles a tool's result.
-    pub(super) fn answered(&mut self, message: &Observed<'_>) {
+    pub(super) fn answered(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        if let Some(id) = message.envelope.id {
+            self.moments().for_each(|moments| moments.answered(&id.key(), findings));
+        }
         if let Some(call) = message.envelope.id.and_then(|id| self.open.remove(&id.key())) {
             self.over.insert(call, ());
         }
@@ -111,16 +140,26 @@ impl Firing {
     pub(super) fn lose_track(&mut self) {
         self.open = Recent::new(MAX);
         self.over = Recent::new(MAX);
+        self.moments().for_each(Moments::lose_track);
     }
 
-    fn check_call(&self, hook: &Hook, arguments: &Value, seq: u64, findings: &mut Findings) {
+    pub(super) fn finish(&mut self, findings: &mut Findings) {
+        self.moments().for_each(|moments| moments.finish(findings));
+    }
+
+    fn moments(&mut self) -> impl Iterator<Item = &mut Moments> {
+        self.hooks.iter_mut().filter_map(|hook| hook.moments.as_mut())
+    }
+
+    /// Checks a call of a hook's context tool. Returns whether the arguments are those of the hook.
+    fn check_call(&self, hook: &Hook, arguments: &Value, seq: u64, findings: &mut Findings) -> bool {
         let mut texts = Vec::new();
         if !same_shape(&hook.arguments, arguments, &mut texts) {
             let changed = substituted_key(&hook.arguments, arguments, &hook.event);
             if let Some((template, key)) = changed {
                 findings.note(&KEY_SUBSTITUTED, seq, format!("the client sent the member {template:?} as {key:?}"));
             }
-            return;
+            return false;
         }
         if hook.arguments.as_object().is_some_and(|members| members.keys().any(|key| has_variables(key))) {
             findings.hold(&KEY_SUBSTITUTED);
@@ -132,13 +171,16 @@ impl Firing {
                 findings.hold(&VARIABLE_CHANGED);
             }
             self.check_firing(hook, &texts, seq, findings);
-        } else if let Some(instead) = CARELESS.into_iter().find(|instead| fits(Some(instead))) {
+            return true;
+        }
+        if let Some(instead) = CARELESS.into_iter().find(|instead| fits(Some(instead))) {
             findings.note(
                 &VARIABLE_CHANGED,
                 seq,
                 format!("the client replaced variables that have no value at {event} by {instead:?}"),
             );
         }
+        false
     }
 
     fn check_firing(&self, hook: &Hook, texts: &[(&str, &str)], seq: u64, findings: &mut Findings) {

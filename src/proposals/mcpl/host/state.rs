@@ -1,6 +1,7 @@
 //! The state in the results of a server's tools: a tree of checkpoints with data or patches, and the current
 //! checkpoint.
 
+use crate::proposals::mcpl::patch;
 use crate::proposals::recent::Recent;
 use serde_json::{Value, json};
 
@@ -65,7 +66,7 @@ impl Tree {
             }
             (None, Some(patch)) => match base {
                 None => Err("the parent has no data".to_owned()),
-                Some(base) => self.patched(base, patch),
+                Some(base) => patch::apply(base, patch, self.max_bytes).map_err(|error| error.to_string()),
             }
             .map_err(|why| odd.push(format!("the patch of the state cannot be applied: {why}")))
             .ok(),
@@ -98,18 +99,6 @@ impl Tree {
 
     fn fits(&self, data: &Value) -> bool {
         data.to_string().len() <= self.max_bytes
-    }
-
-    /// Applies a patch one operation at a time, to stop one that copies repeatedly before the state becomes too large.
-    fn patched(&self, mut data: Value, patch: &Value) -> Result<Value, String> {
-        let patch: json_patch::Patch = serde_json::from_value(patch.clone()).map_err(|error| error.to_string())?;
-        for operation in patch.0 {
-            json_patch::patch(&mut data, std::slice::from_ref(&operation)).map_err(|error| error.to_string())?;
-            if !self.fits(&data) {
-                return Err(format!("the state would have more than {} bytes", self.max_bytes));
-            }
-        }
-        Ok(data)
     }
 
     /// What a tool call carries: the state if the host has its data, else the checkpoint (MCPL 0.4 §8.4).

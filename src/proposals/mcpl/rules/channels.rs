@@ -1,6 +1,7 @@
 //! Channels: whether they are registered before use, used in their direction, and observed in order.
 
 use super::*;
+use crate::proposals::mcpl::scope_lists::channel_names;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::timestamp;
 use std::collections::BTreeMap;
@@ -21,7 +22,12 @@ struct Channel {
     direction: String,
     kind: Option<Digest>,
     address: Option<Digest>,
+    /// The names by which a pattern may mean it; `None` if they are too long to keep.
+    names: Option<Vec<String>>,
 }
+
+/// How many bytes the names of a channel may have.
+const MAX_NAMES: usize = 1024;
 
 /// The channels of one connection.
 #[derive(Debug)]
@@ -40,6 +46,11 @@ impl Default for Channels {
 impl Channels {
     pub(super) fn lose_track(&mut self) {
         *self = Self { lost: true, ..Self::default() };
+    }
+
+    /// The names by which a pattern may mean a channel, if they are known.
+    pub(super) fn names(&self, id: &str) -> Option<&[String]> {
+        self.known.get(&id.to_owned())?.names.as_deref()
     }
 
     /// Whether a channel may exist although it is not known.
@@ -78,7 +89,9 @@ impl Channels {
         let direction = channel["direction"].as_str().unwrap_or("bidirectional").to_owned();
         if let Some(id) = channel["id"].as_str() {
             let part = |name: &str| channel.get(name).filter(|value| !value.is_null()).map(digest);
-            let reported = Channel { direction, kind: part("type"), address: part("address") };
+            let names =
+                Some(channel_names(channel)).filter(|all| all.iter().map(String::len).sum::<usize>() <= MAX_NAMES);
+            let reported = Channel { direction, kind: part("type"), address: part("address"), names };
             self.known.insert(id.to_owned(), reported);
         }
     }

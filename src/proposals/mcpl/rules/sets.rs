@@ -39,6 +39,12 @@ impl Sets {
         self.declared.as_ref()?.get(set)
     }
 
+    /// The declared sets that use this.
+    pub(super) fn using(&self, what: &str) -> impl Iterator<Item = &str> {
+        let uses = move |set: &Value| set["uses"].as_array().is_some_and(|uses| uses.iter().any(|name| name == what));
+        self.declared.iter().flatten().filter(move |(_, set)| uses(set)).map(|(name, _)| name.as_str())
+    }
+
     /// Whether a set is certainly not declared. Without any declared sets, no name counts as unknown.
     fn is_unknown(&self, set: &str) -> bool {
         !self.lost && self.declared.as_ref().is_some_and(|sets| !sets.contains_key(set))
@@ -53,7 +59,10 @@ impl Sets {
             ("context/beforeInference", Result) => self.tagged("contextHooks.beforeInference", message, findings),
             ("context/afterInference", Result) => self.tagged("contextHooks.afterInference", message, findings),
             (_, Result) => self.accepted(method, message, findings),
-            (_, Error) => check_refusal_data(message, findings),
+            (_, Error) => {
+                check_refusal_data(message, findings);
+                self.refused(method, message, findings);
+            }
             _ => {}
         }
     }
@@ -137,6 +146,23 @@ impl Sets {
         });
         findings.check(&REFUSAL_FORM, message.seq, accepted || !(disabled || unknown), || {
             format!("the host refused a message of {set:?} by a result")
+        });
+    }
+
+    fn refused(&self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        if !matches!(method, crate::proposals::mcpl::PUSH_EVENT | "inference/request" | "scope/elevate") {
+            return;
+        }
+        let Some(asked) = message.request else { return };
+        let Some(set) = asked.params["featureSet"].as_str() else { return };
+        let (what, code) = match self.switches.of(set, asked.time) {
+            _ if self.is_unknown(set) => ("is not declared", -32003),
+            Some(switch) if !switch.enabled => ("is disabled", -32001),
+            _ => return,
+        };
+        let is_wrong = message.content["code"] == errors::INVALID_PARAMS && asked_correctly(method, message);
+        findings.check(&REFUSAL_CODE, message.seq, !is_wrong, || {
+            format!("{set:?} {what}, but the host sent error {} instead of {code}", message.content["code"])
         });
     }
 

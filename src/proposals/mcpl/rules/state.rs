@@ -1,8 +1,8 @@
 //! State in the results of a server's tools: checkpoints, their parents, and rollbacks.
 
+use super::reconstruction::Reconstruction;
 use super::sets::Sets;
 use super::*;
-use crate::proposals::mcpl::SCHEMAS;
 use crate::proposals::recent::{Digest, Recent, digest};
 
 /// The checkpoints that a server returned.
@@ -12,12 +12,18 @@ pub(super) struct States {
     checkpoints: Recent<String, Option<Digest>>,
     /// The checkpoint of the last rollback, until the server returns the next one.
     rolled_back: Option<String>,
+    reconstruction: Reconstruction,
     lost: bool,
 }
 
 impl Default for States {
     fn default() -> Self {
-        Self { checkpoints: Recent::new(4096), rolled_back: None, lost: false }
+        Self {
+            checkpoints: Recent::new(4096),
+            rolled_back: None,
+            reconstruction: Reconstruction::default(),
+            lost: false,
+        }
     }
 }
 
@@ -25,6 +31,7 @@ impl States {
     pub(super) fn lose_track(&mut self) {
         self.lost = true;
         self.rolled_back = None;
+        self.reconstruction = Reconstruction::default();
     }
 
     /// Whether the server may have returned a checkpoint.
@@ -32,15 +39,26 @@ impl States {
         self.checkpoints.contains(&checkpoint.to_owned()) || self.checkpoints.has_forgotten() || self.lost
     }
 
-    /// Checks a `tools/call` or its response. Unless both sides declared MCPL, `state` is a member like any other.
+    /// Checks a `tools/call` or its response.
     pub(super) fn tool_call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
-        if [Side::Client, Side::Server].iter().any(|side| block(message.declared, *side).is_none()) {
-            return;
-        }
         match message.envelope.kind {
-            MessageKind::Request => check_call(message, findings),
-            MessageKind::Result if message.content.get("state").is_some() => self.given(message, findings),
+            MessageKind::Request => self.called(message, findings),
+            MessageKind::Result if message.content.get("state").is_some() => {
+                self.given(message, findings);
+                self.reconstruction.given(message, findings);
+            }
             _ => {}
+        }
+    }
+
+    fn called(&self, message: &Observed<'_>, findings: &mut Findings) {
+        check_call(message, findings);
+        self.reconstruction.called(message, findings);
+        if let Some(checkpoint) = message.content["checkpoint"].as_str() {
+            let known = self.may_know(checkpoint);
+            findings.check(&UNKNOWN_CHECKPOINT, message.seq, known, || {
+                format!("the host named the checkpoint {checkpoint:?}, which the server never returned")
+            });
         }
     }
 
@@ -102,6 +120,7 @@ impl States {
         });
         if success {
             self.rolled_back = Some(wanted.to_owned());
+            self.reconstruction.rolled_back(wanted, answered.as_str().unwrap_or(wanted), message.time);
             if let Some(fresh) = answered.as_str().filter(|fresh| *fresh != wanted) {
                 self.checkpoints.insert(fresh.to_owned(), None);
                 self.rolled_back = Some(fresh.to_owned());

@@ -5,7 +5,7 @@
 
 use super::negotiated::{Negotiated, scoped};
 use super::outgoing::{Observed, Outgoing};
-use super::scopes::Standing;
+use crate::proposals::mcpl::scope_lists::{Standing, channel_names};
 use crate::proposals::server::{Answer, Granted, Refusal, ServerCx, Unsent, text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -416,11 +416,8 @@ fn permitted(set: &str, channel: &Value, negotiated: &Negotiated) -> Result<(), 
     if !negotiated.is_on(set) {
         return Err(format!("feature set {set} is not enabled"));
     }
-    let address = channel["address"].as_object().into_iter().flat_map(Map::values).filter_map(Value::as_str);
-    let kind = channel["type"].as_str().unwrap_or_default();
-    let place = format!("{kind}:{}", address.collect::<Vec<_>>().join("/"));
-    let labels: Vec<&str> = [&channel["id"], &channel["label"]].into_iter().filter_map(Value::as_str).collect();
-    let labels: Vec<&str> = labels.into_iter().chain([place.as_str()]).collect();
+    let names = channel_names(channel);
+    let labels: Vec<&str> = names.iter().map(String::as_str).collect();
     match negotiated.rules(set) {
         Some(rules) if rules.judge(&labels) == Standing::Forbidden => Err("it is on the blacklist".to_owned()),
         Some(rules) if rules.has_whitelist() && rules.judge(&labels) == Standing::Open => {

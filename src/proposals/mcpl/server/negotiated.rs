@@ -1,8 +1,8 @@
 //! What was negotiated on a connection: the capability block, the feature sets, and what the host lets the server
 //! send.
 
-use super::scopes::Rules;
 use super::{CONSOLIDATION, EXTRACTION, NOTES_SET, PAGES, PROACTIVE, RETRIEVAL};
+use crate::proposals::mcpl::scope_lists::ScopeLists;
 use crate::proposals::mcpl::{self, DESCRIPTOR, PUSH_EVENT};
 use crate::proposals::server::{Refusal, Unsent};
 use crate::proposals::{Declared, Side};
@@ -77,7 +77,7 @@ pub(super) struct Negotiated {
     host: Value,
     sets: Map<String, Value>,
     disabled: BTreeSet<String>,
-    scopes: BTreeMap<String, Rules>,
+    scopes: BTreeMap<String, ScopeLists>,
     form: SetsForm,
 }
 
@@ -171,7 +171,7 @@ impl Negotiated {
             let is_known = self.sets.contains_key(set);
             if is_known { &mut update.scopes } else { &mut update.unknown }.push(set.clone());
             if is_known {
-                self.scopes.insert(set.clone(), Rules::read(rules));
+                self.scopes.insert(set.clone(), ScopeLists::read(rules));
             }
         }
         let listed =
@@ -219,7 +219,7 @@ impl Negotiated {
     }
 
     /// The scopes that the host sent for a set.
-    pub(super) fn rules(&self, set: &str) -> Option<&Rules> {
+    pub(super) fn rules(&self, set: &str) -> Option<&ScopeLists> {
         self.scopes.get(set)
     }
 

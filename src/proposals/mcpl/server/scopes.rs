@@ -1,13 +1,12 @@
-//! Scopes (MCPL 0.4 §7): the host's lists, and a tool that asks the host before it leaves them.
+//! Scopes (MCPL 0.4 §7): a tool that asks the host before it leaves the host's lists.
 //!
-//! Patterns are globs, in which `*` does not match a `/` and `**` does; an invalid glob matches only itself. MCPL
-//! leaves the evaluation to the host (§7.2), so the server asks about a label that is on no list instead of refusing
-//! it (§7.4).
+//! MCPL leaves the evaluation of the lists to the host (§7.2), so the server asks about a label that is on no list
+//! instead of refusing it (§7.4).
 
 use super::negotiated::Negotiated;
 use super::{McplServerSide, PAGES};
+use crate::proposals::mcpl::scope_lists::Standing;
 use crate::proposals::server::{Answer, Granted, ServerCx, ToolCall, Unsent, failure, success};
-use globset::GlobBuilder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,58 +14,6 @@ use serde_json::{Value, json};
 const WRITE_NOTE: &str = "write_note";
 /// Requests a scope from the host (MCPL 0.4 §7.4).
 pub(super) const ELEVATE: &str = "scope/elevate";
-
-/// The lists of one feature set (MCPL 0.4 §7.2).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rules {
-    white: Vec<String>,
-    black: Vec<String>,
-}
-
-/// What the lists say about a label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// It is on the whitelist, and not on the blacklist.
-    Allowed,
-    /// It is on the blacklist.
-    Forbidden,
-    /// It is on neither list.
-    Open,
-}
-
-impl Rules {
-    /// Reads a member of `scopes`.
-    pub(super) fn read(rules: &Value) -> Self {
-        let list = |name: &str| {
-            let patterns = rules[name].as_array().into_iter().flatten();
-            patterns.filter_map(Value::as_str).map(str::to_owned).collect()
-        };
-        Self { white: list("whitelist"), black: list("blacklist") }
-    }
-
-    /// What the lists say about something with these names. A path with `..` may lead anywhere, so it is on no
-    /// whitelist.
-    pub(super) fn judge(&self, labels: &[&str]) -> Standing {
-        let lists = |patterns: &[String]| patterns.iter().any(|one| labels.iter().any(|label| fits(one, label)));
-        match () {
-            () if lists(&self.black) => Standing::Forbidden,
-            () if lists(&self.white) && !labels.iter().any(|label| crate::proposals::mcpl::climbs(label)) => {
-                Standing::Allowed
-            }
-            () => Standing::Open,
-        }
-    }
-
-    /// Whether there is a whitelist. What is not on it needs the host's approval.
-    pub(super) fn has_whitelist(&self) -> bool {
-        !self.white.is_empty()
-    }
-}
-
-fn fits(pattern: &str, label: &str) -> bool {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-    pattern == label || glob.is_ok_and(|glob| glob.compile_matcher().is_match(label))
-}
 
 /// A scope to request, in the form in which it is fired.
 #[derive(Clone, Debug, Deserialize)]

@@ -1,0 +1,114 @@
+//! When the context tool of a hook around tool calls is called, if its arguments do not say which call the hook is
+//! about.
+//!
+//! A call of the context tool may then also be one that the agent made itself, or be about a tool of the host's own. So
+//! only what fits no order of the visible calls is reported.
+
+use super::MOMENT;
+use crate::proposals::Findings;
+use crate::wire::IdKey;
+use serde_json::Value;
+
+/// How many open calls are remembered.
+const MAX_OPEN: usize = 64;
+
+/// The calls that one hook is about, and the calls of its context tool.
+#[derive(Debug)]
+pub(super) struct Moments {
+    is_post: bool,
+    /// Open calls, and whether the context tool was called before them.
+    open: Vec<(IdKey, bool)>,
+    /// Calls with a result, or calls of the context tool, that none of the other kind followed so far.
+    unused: u64,
+    /// Calls of the context tool that came after a call had been sent: its id and their event.
+    late: Vec<(IdKey, u64)>,
+}
+
+impl Moments {
+    /// For a declaration; `None` if the moment cannot be told, or if the arguments tell the call.
+    pub(super) fn of(event: &str, declaration: &Value) -> Option<Self> {
+        let is_post = match event {
+            "pre_tool_use" => false,
+            "post_tool_use" => true,
+            _ => return None,
+        };
+        let mut matchers = declaration["matcher"].as_object().into_iter().flat_map(|matcher| matcher.keys());
+        let tells = tells_call(&declaration["context_tool_args"]);
+        (!tells && matchers.all(|name| name == "tool_name")).then(|| Self {
+            is_post,
+            open: Vec::new(),
+            unused: 0,
+            late: Vec::new(),
+        })
+    }
+
+    pub(super) fn lose_track(&mut self) {
+        (self.open, self.late) = (Vec::new(), Vec::new());
+    }
+
+    /// A tool is called that the hook is about.
+    pub(super) fn called(&mut self, id: IdKey, findings: &mut Findings) {
+        let is_prepared = !self.is_post && (self.unused > 0 || self.late.pop().is_some());
+        if is_prepared {
+            self.unused = self.unused.saturating_sub(1);
+            findings.hold(&MOMENT);
+        }
+        if self.open.len() >= MAX_OPEN {
+            self.open.remove(0);
+        }
+        self.open.push((id, is_prepared));
+    }
+
+    /// A call has its result.
+    pub(super) fn answered(&mut self, id: &IdKey, findings: &mut Findings) {
+        let before = self.open.len();
+        self.open.retain(|(open, _)| open != id);
+        if self.is_post && self.open.len() < before {
+            self.unused += 1;
+        }
+        let (over, left) = std::mem::take(&mut self.late).into_iter().partition(|(call, _)| call == id);
+        self.late = left;
+        report(over, findings);
+    }
+
+    /// The context tool is called with the hook's arguments.
+    pub(super) fn fired(&mut self, seq: u64, findings: &mut Findings) {
+        if self.is_post {
+            let holds = self.unused > 0;
+            if holds || !self.open.is_empty() {
+                findings.check(&MOMENT, seq, holds, || {
+                    "the hook on post_tool_use fired while no tool call had a result yet".to_owned()
+                });
+            }
+            self.unused = self.unused.saturating_sub(1);
+            return;
+        }
+        match self.open.iter_mut().find(|(_, is_prepared)| !is_prepared) {
+            Some((call, is_prepared)) if self.late.len() < MAX_OPEN => {
+                *is_prepared = true;
+                self.late.push((call.clone(), seq));
+            }
+            _ => self.unused += 1,
+        }
+    }
+
+    pub(super) fn finish(&mut self, findings: &mut Findings) {
+        report(std::mem::take(&mut self.late), findings);
+    }
+}
+
+fn report(late: Vec<(IdKey, u64)>, findings: &mut Findings) {
+    for (_, seq) in late {
+        findings.note(&MOMENT, seq, "the hook on pre_tool_use fired after the tool call had been sent");
+    }
+}
+
+/// Whether one of the arguments is what tells the call.
+fn tells_call(arguments: &Value) -> bool {
+    match arguments {
+        Value::String(text) => matches!(text.as_str(), "{tool_input}" | "{tool_name}"),
+        Value::Array(items) => items.iter().any(tells_call),
+        Value::Object(members) => members.values().any(tells_call),
+        _ => false,
+    }
+}

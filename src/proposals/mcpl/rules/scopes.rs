@@ -1,0 +1,129 @@
+//! Scopes: whether the host keeps to the lists that it sent, for requested scopes, tool calls and channels.
+//!
+//! MCPL leaves the form of patterns to the host. What a list forbids or permits is therefore reported only if no other
+//! reading of its patterns is likely.
+
+use super::channels::Channels;
+use super::sets::Sets;
+use super::*;
+use crate::proposals::mcpl::scope_lists::{ScopeLists, Standing};
+use crate::proposals::recent::Recent;
+
+/// How many lists, tools and approved labels are remembered.
+const MAX_ENTRIES: usize = 4096;
+
+/// The scopes of one connection.
+#[derive(Debug)]
+pub(super) struct Scopes {
+    /// The host's lists by feature set.
+    lists: Recent<String, ScopeLists>,
+    /// Feature sets and labels that the host approved.
+    approved: Recent<(String, String)>,
+    /// The feature sets that the definitions of tools name (AMB-C4).
+    tools: Recent<String, String>,
+    lost: bool,
+}
+
+impl Default for Scopes {
+    fn default() -> Self {
+        let (lists, approved, tools) = (Recent::new(MAX_ENTRIES), Recent::new(MAX_ENTRIES), Recent::new(MAX_ENTRIES));
+        Self { lists, approved, tools, lost: false }
+    }
+}
+
+impl Scopes {
+    pub(super) fn lose_track(&mut self) {
+        self.lists = Recent::new(MAX_ENTRIES);
+        self.lost = true;
+    }
+
+    pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        use MessageKind::{Notification, Request, Result};
+        match (method, message.envelope.kind) {
+            ("featureSets/update", Notification | Request) => {
+                for (set, lists) in message.content["scopes"].as_object().into_iter().flatten() {
+                    self.lists.insert(set.clone(), ScopeLists::read(lists));
+                }
+            }
+            ("scope/elevate", Result) => self.decided(message, findings),
+            _ => {}
+        }
+    }
+
+    fn decided(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(asked) = message.request else { return };
+        let names = (asked.params["featureSet"].as_str(), asked.params["scope"]["label"].as_str());
+        let ((Some(set), Some(label)), Some(is_approved)) = (names, message.content["approved"].as_bool()) else {
+            return;
+        };
+        if is_approved {
+            self.approved.insert((set.to_owned(), label.to_owned()), ());
+        }
+        let Some(lists) = self.lists.get(&set.to_owned()) else { return };
+        let standing = lists.judge(&[label]);
+        findings.check(&SCOPE_BLACKLISTED, message.seq, !is_approved || standing != Standing::Forbidden, || {
+            format!("the host approved {label:?} for {set:?}, although its blacklist matches it")
+        });
+        let is_permitted = standing == Standing::Allowed && !lists.may_be_black(&[label]);
+        findings.check(&SCOPE_WHITELISTED, message.seq, is_approved || !is_permitted, || {
+            format!("the host denied {label:?} for {set:?}, although its whitelist matches it")
+        });
+    }
+
+    /// Handles a list of tools.
+    pub(super) fn listed(&mut self, message: &Observed<'_>) {
+        for tool in message.content["tools"].as_array().into_iter().flatten() {
+            let set = tool["featureSet"].as_str().or(tool["_meta"]["featureSet"].as_str());
+            if let (Some(name), Some(set)) = (tool["name"].as_str(), set) {
+                self.tools.insert(name.to_owned(), set.to_owned());
+            }
+        }
+    }
+
+    /// The feature set of a tool: the one in its definition, or, if no definition names one, the only set that uses
+    /// tools (AMB-C4).
+    fn set_of<'a>(&'a self, tool: &str, sets: &'a Sets) -> Option<&'a str> {
+        if !self.tools.is_empty() {
+            return self.tools.get(&tool.to_owned()).map(String::as_str);
+        }
+        let mut using = sets.using("tools");
+        using.next().filter(|_| using.next().is_none())
+    }
+
+    /// Checks a tool call of a host that declared MCPL.
+    pub(super) fn called(&self, message: &Observed<'_>, sets: &Sets, findings: &mut Findings) {
+        let (seq, tool) = (message.seq, message.content["name"].as_str().unwrap_or_default());
+        let Some(set) = self.set_of(tool, sets) else { return };
+        if sets.get(set).is_none_or(|declared| declared["scoped"] != true) {
+            return;
+        }
+        findings.check(&CALL_UNSCOPED, seq, message.content.get("scope").is_some(), || {
+            format!("the host called {tool:?} of the scoped feature set {set:?} without a scope")
+        });
+        let Some(label) = message.content["scope"]["label"].as_str() else { return };
+        let Some(lists) = self.lists.get(&set.to_owned()).filter(|_| !self.lost) else { return };
+        let is_approved = self.approved.contains(&(set.to_owned(), label.to_owned()));
+        let is_forbidden = lists.judge(&[label]) == Standing::Forbidden;
+        findings.check(&CALL_BLACKLISTED, seq, is_approved || !is_forbidden, || {
+            format!("the host called {tool:?} with {label:?}, which the blacklist of {set:?} matches")
+        });
+    }
+
+    /// Checks a `channels/publish` against the lists of the feature sets for it.
+    pub(super) fn published(&self, message: &Observed<'_>, known: (&Channels, &Sets), findings: &mut Findings) {
+        let (channels, sets) = known;
+        let Some(id) = message.content["channelId"].as_str().filter(|_| !self.lost) else { return };
+        let Some(names) = channels.names(id) else { return };
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for set in sets.using("channels.publish") {
+            let Some(lists) = self.lists.get(&set.to_owned()) else { continue };
+            let is_approved = names.iter().any(|name| self.approved.contains(&(set.to_owned(), (*name).to_owned())));
+            let is_forbidden = lists.judge(&names) == Standing::Forbidden;
+            let is_left_out = lists.has_whitelist() && !lists.may_be_white(&names);
+            findings.check(&PUBLISH_SCOPE, message.seq, is_approved || !(is_forbidden || is_left_out), || {
+                let list = if is_forbidden { "the blacklist matches it" } else { "the whitelist does not match it" };
+                format!("the host published to {id:?}, but for {set:?}, {list}")
+            });
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The lists of a feature set's scopes (MCPL 0.4 §7.2), which the host sends in `featureSets/update`.
+//!
+//! Patterns are globs, in which `*` does not match a `/` and `**` does; an invalid glob matches only itself. MCPL
+//! leaves their form to the host, so there is a second question: whether a pattern may match in some other form.
+
+use globset::{GlobBuilder, GlobMatcher};
+use regex::{Regex, RegexBuilder};
+use serde_json::{Map, Value};
+
+/// How many patterns of a list are kept, and how many bytes a pattern may have. Longer ones match only themselves.
+const MAX_PATTERNS: usize = 1024;
+const MAX_PATTERN_BYTES: usize = 4096;
+/// How much memory a compiled regular expression may take, in bytes.
+const MAX_REGEX_BYTES: usize = 1 << 16;
+
+/// The lists of one feature set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ScopeLists {
+    white: Vec<Pattern>,
+    black: Vec<Pattern>,
+}
+
+/// What the lists say about a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is on the whitelist, and not on the blacklist.
+    Allowed,
+    /// It is on the blacklist.
+    Forbidden,
+    /// It is on neither list.
+    Open,
+}
+
+impl ScopeLists {
+    /// Reads a member of `scopes`.
+    pub(super) fn read(lists: &Value) -> Self {
+        let list = |name: &str| {
+            let patterns = lists[name].as_array().into_iter().flatten();
+            patterns.filter_map(Value::as_str).take(MAX_PATTERNS).map(Pattern::read).collect()
+        };
+        Self { white: list("whitelist"), black: list("blacklist") }
+    }
+
+    /// What the lists say about something with these names. A path with `..` may lead anywhere, so it is on no
+    /// whitelist.
+    pub(super) fn judge(&self, labels: &[&str]) -> Standing {
+        let fits = |patterns: &[Pattern]| patterns.iter().any(|one| labels.iter().any(|label| one.fits(label)));
+        match () {
+            () if fits(&self.black) => Standing::Forbidden,
+            () if fits(&self.white) && !labels.iter().any(|label| super::climbs(label)) => Standing::Allowed,
+            () => Standing::Open,
+        }
+    }
+
+    /// Whether there is a whitelist. What is not on it needs the host's approval.
+    pub(super) fn has_whitelist(&self) -> bool {
+        !self.white.is_empty()
+    }
+
+    /// Whether the whitelist may match, however the host reads its patterns.
+    pub(super) fn may_be_white(&self, labels: &[&str]) -> bool {
+        may_fit(&self.white, labels)
+    }
+
+    /// Whether the blacklist may match, however the host reads its patterns.
+    pub(super) fn may_be_black(&self, labels: &[&str]) -> bool {
+        may_fit(&self.black, labels)
+    }
+}
+
+fn may_fit(patterns: &[Pattern], labels: &[&str]) -> bool {
+    patterns.len() >= MAX_PATTERNS || patterns.iter().any(|one| labels.iter().any(|label| one.may_fit(label)))
+}
+
+#[derive(Clone, Debug)]
+struct Pattern {
+    text: String,
+    glob: Option<GlobMatcher>,
+    /// A glob whose `*` also matches `/`.
+    wide: Option<GlobMatcher>,
+    regex: Option<Regex>,
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
+impl Pattern {
+    fn read(text: &str) -> Self {
+        if text.len() > MAX_PATTERN_BYTES {
+            return Self { text: text.to_owned(), glob: None, wide: None, regex: None };
+        }
+        let glob = |is_narrow: bool| {
+            let glob = GlobBuilder::new(text).literal_separator(is_narrow).build();
+            glob.ok().map(|glob| glob.compile_matcher())
+        };
+        let regex = RegexBuilder::new(text).size_limit(MAX_REGEX_BYTES).case_insensitive(true).build().ok();
+        Self { text: text.to_owned(), glob: glob(true), wide: glob(false), regex }
+    }
+
+    fn fits(&self, label: &str) -> bool {
+        self.text == label || self.glob.as_ref().is_some_and(|glob| glob.is_match(label))
+    }
+
+    fn may_fit(&self, label: &str) -> bool {
+        self.fits(label)
+            || self.wide.as_ref().is_some_and(|glob| glob.is_match(label))
+            || self.regex.as_ref().is_some_and(|regex| regex.is_match(label))
+    }
+}
+
+/// The names by which a pattern may mean a channel: its id, its label, and its type and address (AMB-C10).
+pub(super) fn channel_names(channel: &Value) -> Vec<String> {
+    let address = channel["address"].as_object().into_iter().flat_map(Map::values).filter_map(Value::as_str);
+    let kind = channel["type"].as_str().unwrap_or_default();
+    let place = format!("{kind}:{}", address.collect::<Vec<_>>().join("/"));
+    let named = [&channel["id"], &channel["label"]].into_iter().filter_map(Value::as_str).map(str::to_owned);
+    named.chain([place]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn c22_other_readings_of_a_pattern_are_possible() {
+        let lists = ScopeLists::read(&json!({"whitelist": ["/a/*", "dev-.*", "("], "blacklist": ["x"]}));
+        for (label, standing, may_be_white) in [
+            ("/a/b", Standing::Allowed, true),
+            ("/a/b/c", Standing::Open, true),
+            ("dev-x", Standing::Open, true),
+            ("(", Standing::Allowed, true),
+            ("x", Standing::Forbidden, false),
+            ("other", Standing::Open, false),
+        ] {
+            assert_eq!((lists.judge(&[label]), lists.may_be_white(&[label])), (standing, may_be_white), "{label}");
+        }
+        assert!(lists.may_be_black(&["an x"]) && !lists.may_be_black(&["/a/b"]));
+    }
+}

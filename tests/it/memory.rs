@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 const MIB: usize = 1 << 20;
 /// The memory of the binary itself, built without optimisation, with some MiB to spare.
-const BASE: usize = 56 * MIB;
+const BASE: usize = 60 * MIB;
 /// A server that endlessly sends the same letter on one line.
 const ENDLESS: [&str; 3] = ["sh", "-c", "exec tr '\\0' x </dev/zero"];
 

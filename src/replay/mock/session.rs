@@ -10,6 +10,7 @@ use super::rekey::{Renamed, token_of, with_client_ids, with_subscriptions, with_
 use super::report::{MAX_MISSES, Report};
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use serde_json::{Value, json};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -279,8 +280,8 @@ impl MockSession {
         if self.asked.len() >= MAX_RENAMED {
             return text;
         }
-        if !self.asked.contains_key(&id.key()) {
-            self.asked.insert(id.key(), number);
+        if let Entry::Vacant(place) = self.asked.entry(id.key()) {
+            place.insert(number);
             return text;
         }
         self.next += 1;

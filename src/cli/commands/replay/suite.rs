@@ -188,7 +188,7 @@ fn words(args: &ReplayArgs, path: &Path, options: &[String], command: &[String])
         } else if let Some(place) = recordings.iter().position(|recording| recording == word) {
             recordings.remove(place);
             found.extend((!std::mem::replace(&mut is_named, true)).then(|| path.into()));
-        } else if !OF_SUITE.iter().any(|option| is_joined(option)) {
+        } else if !OF_SUITE.iter().any(is_joined) {
             found.push(word.clone());
         }
     }

@@ -408,7 +408,7 @@ impl Host {
                 let agent = self.turn.as_ref().map(|turn| turn.agent).unwrap_or_default();
                 self.announce(now, &LifecycleEvent::Prompt(agent), Next::Ask);
             }
-            Next::Ask => self.lay_out(),
+            Next::Ask => self.lay_out(now),
             Next::CallTool(used) => self.call_tool(now, used),
             Next::AfterTool(used, result) => self.after_tool(now, used, result),
             Next::Rewrite(at) => self.rewrite(now, at),

@@ -4,7 +4,7 @@
 //! Never: asking a model.
 
 use crate::proposals::REGISTRY;
-use crate::proposals::host::{Inference, Injection, PromptPlace, ServerView, Slot, quoted};
+use crate::proposals::host::{Inference, Injection, PromptPlace, ServerId, ServerView, Slot, quoted};
 use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -202,7 +202,7 @@ pub(crate) struct QueuedInjection {
 /// Why an injection is not in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LeftOut {
-    /// Another has the same text.
+    /// Another one of the same server and proposal has the same text.
     Duplicate {
         /// The server and slot of the other one.
         of: String,
@@ -219,7 +219,8 @@ pub(crate) struct Chosen {
     pub left_out: Vec<(QueuedInjection, LeftOut)>,
 }
 
-/// Orders injections by position and slot, then by weight, server, and arrival. At most `most` bytes in all.
+/// Orders injections by position and slot, then by weight, server, and arrival. At most `most` bytes in all. The same
+/// text of several servers stays, because it is each server's own word.
 pub(crate) fn choose(
     mut waiting: Vec<QueuedInjection>,
     layout: &Layout,
@@ -232,12 +233,14 @@ pub(crate) fn choose(
         (place, rank, std::cmp::Reverse(one.injection.weight), one.injection.server)
     });
     let mut chosen = Chosen { parts: Vec::new(), left_out: Vec::new() };
-    let mut seen: HashMap<String, String> = HashMap::new();
+    let mut seen: HashMap<(ServerId, &'static str, String, String), String> = HashMap::new();
     let mut left = most;
     for one in waiting {
         let Injection { server, slot, what, text, .. } = &one.injection;
         let name = servers.get(server.0).map_or("", |view| view.name.as_str()).to_owned();
-        if let Some(of) = seen.get(text.trim()) {
+        // What a text is (for a hook, with its priority) is a part of what the model sees.
+        let key = (*server, one.proposal, what.clone(), text.trim().to_owned());
+        if let Some(of) = seen.get(&key) {
             let why = LeftOut::Duplicate { of: of.clone() };
             chosen.left_out.push((one, why));
             continue;
@@ -247,7 +250,7 @@ pub(crate) fn choose(
             continue;
         }
         left -= text.len();
-        seen.insert(text.trim().to_owned(), format!("{name} ({slot})"));
+        seen.insert(key, format!("{name} ({slot})"));
         let place = layout.of(slot).0;
         let after = one.at.saturating_sub(turn_began);
         let origin = Origin {
@@ -267,7 +270,6 @@ pub(crate) fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proposals::host::ServerId;
 
     fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> QueuedInjection {
         let what = "context".to_owned();
@@ -305,10 +307,17 @@ mod tests {
     }
 
     #[test]
-    fn f2_the_same_text_stands_once_and_the_budget_holds() {
-        let twice =
-            vec![waiting(1, "conversation.context", 0, "same\n"), waiting(0, "conversation.context", 0, "same")];
-        assert_eq!(order(twice, &Layout::default(), usize::MAX), (vec!["same".to_owned()], 1));
+    fn f2_a_servers_text_stands_once_and_the_budget_holds() {
+        let same = |server: usize, text: &str| waiting(server, "conversation.context", 0, text);
+        let twice = vec![same(1, "same\n"), same(0, "same"), same(0, " same")];
+        assert_eq!(order(twice, &Layout::default(), usize::MAX), (vec!["same".to_owned(); 2], 1), "once per server");
+        let hook = |what: &str| {
+            let mut one = same(0, "check");
+            one.injection.what = what.to_owned();
+            one
+        };
+        let both = vec![hook("suggestion hook"), hook("required hook")];
+        assert_eq!(order(both, &Layout::default(), usize::MAX).1, 0, "a priority is a part of what is said");
         let long = vec![waiting(0, "conversation.context", 0, "123456"), waiting(1, "conversation.context", 0, "12")];
         assert_eq!(order(long, &Layout::default(), 4), (vec!["12".to_owned()], 1));
     }

@@ -7,7 +7,7 @@ pub(crate) mod server;
 mod subscription;
 
 use super::host::{HostSide, Slot};
-use super::policy::{Policies, Setting};
+use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
@@ -82,6 +82,10 @@ impl Proposal for Conversation {
 
     fn settings(&self) -> &'static [Setting] {
         host::side::SETTINGS
+    }
+
+    fn check_policy(&self, policy: &Policy) -> Result<(), (&'static str, String)> {
+        host::side::check_policy(policy)
     }
 
     fn slots(&self) -> &'static [Slot] {

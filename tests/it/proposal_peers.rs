@@ -233,6 +233,28 @@ fn a20_a_server_that_never_answers_a_notification_is_disabled() {
     assert_eq!((reported(&events, "timed out").len(), reported(&events, "disabled").len()), (3, 1), "{events:?}");
 }
 
+#[test]
+fn amb_a1_one_missed_answer_costs_only_the_next_message() {
+    let stage = Stage::new();
+    let body = answering(
+        "asked[\"params\"][\"content\"] != \"one\" and say(method=\"conversation/context\", params={\"context\": \"for \" + asked[\"params\"][\"content\"]})",
+    );
+    let words = ["--set", "conversation.carrier=notification", "--set", "conversation.deadline=300ms"];
+    let said = ["--say", "one", "--say", "two", "--say", "three", "--say", "four"];
+    let events = host(&stage, &body, &[&words[..], &said].concat());
+    let shown: Vec<bool> = prompts(&events).iter().map(|prompt| prompt.contains("> for ")).collect();
+    assert_eq!(shown, [false, false, true, true], "{events:?}");
+    assert_eq!(reported(&events, "stray").len(), 1, "{events:?}");
+}
+
+#[test]
+fn a12_a_host_has_a_deadline() {
+    let stage = Stage::new();
+    let output = run(&stage, &answering("pass"), &["--say", "hi", "--set", "conversation.deadline=none"]);
+    assert_eq!(output.code(), 2, "{output:?}");
+    assert!(output.err().contains("Clients MUST enforce a timeout") && output.err().contains("SEP-1975, Timeouts"));
+}
+
 /// A server that declares these hooks (Python), and has a tool `recall` whose result is `answer`, and a tool `note`.
 fn hooking(declarations: &str, answer: &str) -> String {
     format!(

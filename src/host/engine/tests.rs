@@ -584,14 +584,113 @@ fn d21_all_six_events_fire_in_their_order() {
     stage.turn("x");
     stage.order(Order::End);
     let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|event| event.data["event"].as_str()).collect();
-    assert_eq!(fired, [&all[..], &["post_request"]].concat());
+    assert_eq!(fired, all, "no message began the last turn, so no request ends in it");
     let [first, second, last] = &stage.prompts[..] else { panic!("three prompts") };
     assert!(first.to_text().contains("at session_start") && first.to_text().contains("at pre_request"));
     assert!(second.to_text().contains("at pre_tool_use") && second.to_text().contains("at post_tool_use"));
     assert!(last.to_text().contains("at post_request") && last.to_text().contains("at session_end"));
-    let unprompted: Vec<_> = stage.reported("unprompted").iter().map(|event| event.data["text"].clone()).collect();
-    assert_eq!(unprompted, ["at post_request"], "no turn follows the last one");
+    assert!(stage.reported("unprompted").is_empty());
     assert_eq!(stage.done.last(), Some(&OrderResult::Ended));
+}
+
+fn recall_hooks(events: &[&str]) -> Value {
+    let hook = |event: &&str| {
+        json!({"event": event, "priority": "suggestion", "context_tool": "recall",
+            "context_tool_args": {"event": event, "session": "{session_id}"}})
+    };
+    events.iter().map(hook).collect()
+}
+
+#[test]
+fn d21_a_session_without_a_message_has_no_request() {
+    let mut stage = stage(vec![("m", hooked(recall_hooks(&["post_request", "session_end"])))], &[]);
+    stage.order(Order::End);
+    let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|event| event.data["event"].as_str()).collect();
+    assert_eq!(fired, ["session_end"]);
+}
+
+#[test]
+fn d21_a_sub_agents_own_session_has_an_id_and_an_end() {
+    let all = ["session_start", "pre_request", "post_request", "session_end"];
+    for (agent, expected) in [(Agent::Sub, &all[..3]), (Agent::Detached, &all[..])] {
+        let mut stage = stage(vec![("m", hooked(recall_hooks(&all)))], &[]);
+        let before = stage.sent.len();
+        stage.order(Order::Turn { text: "look around".to_owned(), agent });
+        let after = stage.sent.len();
+        stage.turn("hi");
+        let called = |sent: &[(usize, String)]| -> Vec<(String, String)> {
+            let read = |(_, text): &(usize, String)| -> Option<(String, String)> {
+                let sent: Value = serde_json::from_str(text).expect("JSON");
+                let arguments = &sent["params"]["arguments"];
+                Some((arguments["event"].as_str()?.to_owned(), arguments["session"].as_str()?.to_owned()))
+            };
+            sent.iter().filter_map(read).collect()
+        };
+        let (own, main) = (called(&stage.sent[before..after]), called(&stage.sent[after..]));
+        assert_eq!(own.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(), expected, "{agent:?}");
+        assert!(own.iter().all(|(_, session)| *session == own[0].1), "{own:?}");
+        assert_eq!(own[0].1 != main[0].1, agent == Agent::Detached, "{own:?} {main:?}");
+        assert_eq!(main.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(), ["pre_request", "post_request"]);
+        let prompt = stage.prompts.last().expect("asked").to_text();
+        assert!(!prompt.contains("hook on post_request") && !prompt.contains("hook on session_end"), "{prompt}");
+        assert_eq!(stage.reported("unprompted").len(), expected.len() - 2, "{agent:?}");
+    }
+}
+
+#[test]
+fn amb_d9_the_same_hook_of_another_server_stays() {
+    let hook = |priority: &str| hooked(json!([text_hook("pre_request", priority, "check for secrets")]));
+    let servers = vec![("stranger", hook("suggestion")), ("guard", hook("required"))];
+    let mut stage = stage(servers, &[("hooks.trusted", Some("guard"), json!(true))]);
+    let prompt = stage.turn("x");
+    assert!(prompt.contains("[required hook on pre_request from the external server \"guard\""), "{prompt}");
+    assert!(prompt.contains("[suggestion hook on pre_request from the external server \"stranger\""), "{prompt}");
+}
+
+#[test]
+fn amb_d9_a_hook_that_waits_for_approval_keeps_no_other_out() {
+    let hooks = json!([text_hook("pre_request", "suggestion", "check"), text_hook("pre_request", "required", "check")]);
+    let mut stage = stage(vec![("m", hooked(hooks))], &[("hooks.approval", None, json!("required"))]);
+    assert!(stage.turn("x").contains("suggestion hook on pre_request"));
+    stage.order(Order::Allow { server: "m".to_owned(), proposal: None, is_allowed: true });
+    let prompt = stage.turn("y");
+    assert!(prompt.contains("important hook on pre_request") && !prompt.contains("suggestion hook"), "{prompt}");
+}
+
+#[test]
+fn b19_a_reminder_that_no_prompt_contained_keeps_its_turn() {
+    let servers = || (0..2).map(|_| server(json!({"reminders": {"emit": true}}), silent)).collect::<Vec<_>>();
+    let same = |id: &str| reminder(id, &json!({"body": "cargo check passed", "ttlTurns": 1}));
+    let shown = |prompt: String| prompt.matches("> cargo check passed").count();
+    // Of two servers, both are in the prompt.
+    let mut two = stage(["a", "b"].into_iter().zip(servers()).collect(), &[]);
+    (0..2).for_each(|at| two.says(at, &same("one")));
+    assert_eq!([shown(two.turn("x")), shown(two.turn("y"))], [2, 0]);
+    // Of one server, the second is in the next prompt.
+    let mut one = stage(["a"].into_iter().zip(servers()).collect(), &[]);
+    ["one", "two"].into_iter().for_each(|id| one.says(0, &same(id)));
+    assert_eq!([shown(one.turn("x")), shown(one.turn("y")), shown(one.turn("z"))], [1, 1, 0]);
+    // A full prompt leaves it out, too.
+    let mut full = stage(["a"].into_iter().zip(servers()).collect(), &[("host.prompt_bytes", None, json!(10))]);
+    full.says(0, &same("one"));
+    assert_eq!(shown(full.turn("x")), 0);
+    assert_eq!(full.host.state()["reminder"][0]["reminders"][0]["turns_left"], 1);
+}
+
+#[test]
+fn d34_a_revocation_holds_until_the_next_approval() {
+    let hooks = json!([
+        text_hook("session_start", "suggestion", "from the start"),
+        text_hook("pre_request", "suggestion", "each time")
+    ]);
+    let mut stage = stage(vec![("m", hooked(hooks))], &[]);
+    let prompt = stage.turn("x");
+    assert!(prompt.contains("from the start") && prompt.contains("each time"));
+    for (is_allowed, fires) in [(false, false), (true, true)] {
+        stage.order(Order::Allow { server: "m".to_owned(), proposal: Some("hooks".to_owned()), is_allowed });
+        let prompt = stage.turn("y");
+        assert_eq!((prompt.contains("each time"), prompt.contains("from the start")), (fires, fires), "{prompt}");
+    }
 }
 
 #[test]

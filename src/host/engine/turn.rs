@@ -79,7 +79,7 @@ impl Host {
     }
 
     /// Lays out the prompt and asks the model.
-    pub(super) fn lay_out(&mut self) {
+    pub(super) fn lay_out(&mut self, now: Duration) {
         let Some(mut turn) = self.turn.take() else {
             return self.finish(OrderResult::Failed("no turn is in progress".to_owned()));
         };
@@ -88,7 +88,7 @@ impl Host {
             self.out.push(Output::Mark(None, Mark::Turn));
         }
         let pending = std::mem::take(&mut self.pending);
-        let chosen = self.choose(&turn, pending);
+        let chosen = self.choose(now, &turn, pending);
         turn.injected.extend(chosen);
         // Injections that arrived between two prompts of a turn go where others of their kind are; the sort is stable.
         turn.injected.sort_by_key(|(place, _)| *place);
@@ -105,8 +105,8 @@ impl Host {
         self.out.push(Output::Prompt(prompt));
     }
 
-    /// Chooses the injections for a turn's prompts, and reports those left out.
-    fn choose(&mut self, turn: &Turn, pending: Vec<QueuedInjection>) -> Vec<(PromptPlace, PromptPart)> {
+    /// Chooses the injections for a turn's prompts, and reports those left out, also to their proposals.
+    fn choose(&mut self, now: Duration, turn: &Turn, pending: Vec<QueuedInjection>) -> Vec<(PromptPlace, PromptPart)> {
         let present = turn.injected.iter().map(|(_, part)| part).chain(&turn.used);
         let taken: usize = present.filter_map(|part| part.origin.as_ref()).map(|from| from.bytes).sum();
         let most = self.policy.length("prompt_bytes").saturating_sub(taken);
@@ -118,6 +118,9 @@ impl Host {
                 LeftOut::OverBudget => ("over budget", format!("left out {bytes} B of {slot}: the prompt is full")),
             };
             self.report(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
+            if let Some(at) = self.proposals.iter().position(|proposal| proposal.name == waiting.proposal) {
+                self.ask_proposal(now, at, |side, _| side.left_out(&waiting.injection));
+            }
         }
         chosen.parts
     }
@@ -242,7 +245,7 @@ impl Host {
                 Err(why) => self.note_tool(&call.tool, &Err(why)),
             }
         }
-        self.lay_out();
+        self.lay_out(now);
     }
 
     /// Finds the server of a tool.
@@ -296,17 +299,17 @@ impl Host {
             return self.finish(OrderResult::Tool(result.clone()));
         }
         self.note_tool(tool, result);
-        self.inject_after_tool();
+        self.inject_after_tool(now);
         self.next_call(now);
     }
 
     /// Puts the injections whose place is after a tool call there: after the result of this one.
-    fn inject_after_tool(&mut self) {
+    fn inject_after_tool(&mut self, now: Duration) {
         let Some(mut turn) = self.turn.take() else { return };
         let is_here = |one: &QueuedInjection| self.config.layout.place(one.injection.slot) == PromptPlace::AfterTool;
         let (here, others) = std::mem::take(&mut self.pending).into_iter().partition(is_here);
         self.pending = others;
-        let chosen = self.choose(&turn, here);
+        let chosen = self.choose(now, &turn, here);
         turn.used.extend(chosen.into_iter().map(|(_, part)| part));
         self.turn = Some(turn);
     }

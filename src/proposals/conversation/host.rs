@@ -137,6 +137,17 @@ struct Waiting {
     carrier: Carrier,
     since: Duration,
     expired: bool,
+    /// While it waited, a context without a messageId was dropped that may have been its own.
+    maybe_answered: bool,
+}
+
+impl Waiting {
+    /// Whether a context without a messageId may belong to it: before the deadline, or within its grace, which is one
+    /// deadline more.
+    fn may_be_answered(&self, now: Duration, deadline: Duration) -> bool {
+        let grace = deadline.saturating_mul(2);
+        !self.expired || (!self.maybe_answered && now < self.since.saturating_add(grace))
+    }
 }
 
 /// The user messages of one server; see the module documentation.
@@ -160,7 +171,7 @@ impl UserMessages {
         let as_request = self.carrier != Carrier::Notification;
         let key = as_request.then_some(self.next_key);
         let carrier = if as_request { Carrier::Request } else { Carrier::Notification };
-        self.waiting.push(Waiting { message, key, carrier, since: now, expired: false });
+        self.waiting.push(Waiting { message, key, carrier, since: now, expired: false, maybe_answered: false });
         let Some(key) = key else { return vec![UserMessageOutput::Notify { method: USER_MESSAGE, params }] };
         self.next_key += 1;
         vec![UserMessageOutput::Request { key, method: USER_MESSAGE, params, timeout: self.deadline }]
@@ -200,7 +211,7 @@ impl UserMessages {
         }
         let params = envelope.params.unwrap_or(b"{}");
         let named = json::str_member(params, "messageId");
-        match self.correlate(named.as_deref()) {
+        match self.correlate(now, named.as_deref()) {
             Err(why) => actions.push(UserMessageOutput::Stray(why)),
             Ok(at) => {
                 let (context, mut remarks) = Context::read(params);
@@ -252,18 +263,26 @@ impl UserMessages {
         vec![UserMessageOutput::Notify { method: USER_MESSAGE, params: waiting.message.params() }]
     }
 
-    /// Finds the message by its messageId; without one, the only waiting message. Messages past their deadline are
-    /// included, so that a late response is never used for a later message.
-    fn correlate(&self, named: Option<&str>) -> Result<usize, String> {
-        match (named, self.waiting.len()) {
-            (Some(id), _) => {
-                self.waiting.iter().rposition(|waiting| waiting.message.message_id == id).ok_or_else(|| {
-                    format!("the server sent a context for the message {id:?}, which is not waiting for one")
-                })
-            }
-            (None, 1) => Ok(0),
-            (None, count) => {
-                Err(format!("the server sent a context without a messageId while {count} messages are waiting"))
+    /// Finds the message by its messageId; without one, the only message that it may belong to. A message past its
+    /// deadline counts for a grace, so that a late response is not used for a later message.
+    fn correlate(&mut self, now: Duration, named: Option<&str>) -> Result<usize, String> {
+        if let Some(id) = named {
+            let found = self.waiting.iter().rposition(|waiting| waiting.message.message_id == id);
+            return found.ok_or_else(|| {
+                format!("the server sent a context for the message {id:?}, which is not waiting for one")
+            });
+        }
+        let may_be = |waiting: &Waiting| waiting.may_be_answered(now, self.deadline);
+        let candidates: Vec<usize> = (0..self.waiting.len()).filter(|at| may_be(&self.waiting[*at])).collect();
+        match (candidates.as_slice(), self.waiting.len()) {
+            ([only], _) => Ok(*only),
+            // All deadlines have passed: it is late, whichever it belongs to.
+            ([], 1) => Ok(0),
+            ([], _) => Err("the server sent a context without a messageId while no message is waiting".to_owned()),
+            (several, _) => {
+                let count = several.len();
+                several.iter().for_each(|at| self.waiting[*at].maybe_answered = true);
+                Err(format!("the server sent a context without a messageId that may belong to any of {count} messages"))
             }
         }
     }

@@ -181,31 +181,52 @@ pub struct Selected {
     pub notes: Vec<String>,
 }
 
-/// Decides about all declarations of one server at an event, in the server's order. A text that an earlier declaration
-/// already injects is not injected again (AMB-D9).
+/// Decides about all declarations of one server at an event, in the server's order. The same text is injected once.
 pub fn select(declarations: &Declarations, event: &Event) -> Vec<Selected> {
-    let mut injected: HashMap<String, usize> = HashMap::new();
+    let mut selected = judge_all(declarations, event);
+    skip_repeated(&mut selected);
+    selected
+}
+
+/// Decides about each declaration by itself.
+pub(crate) fn judge_all(declarations: &Declarations, event: &Event) -> Vec<Selected> {
     let mut filling = Filling::new(event);
-    let mut selected = Vec::new();
-    for hook in &declarations.hooks {
-        let mut notes = Vec::new();
-        let mut verdict = if hook.event == event.kind {
-            match matching::judge(hook, event, &mut notes) {
-                Ok(()) => Verdict::Fires(injection(hook, &mut filling, &mut notes)),
-                Err(why) => Verdict::Skipped(why),
-            }
-        } else {
-            Verdict::OtherEvent(hook.event)
-        };
-        if let Verdict::Fires(Injection::Text(text)) = &verdict {
-            match injected.get(text) {
-                Some(index) => verdict = Verdict::Skipped(format!("declaration {index} injects the same text")),
-                None => drop(injected.insert(text.clone(), hook.index)),
+    declarations.hooks.iter().map(|hook| judge(hook, event, &mut filling)).collect()
+}
+
+fn judge(hook: &Hook, event: &Event, filling: &mut Filling<'_>) -> Selected {
+    let mut notes = Vec::new();
+    let verdict = if hook.event == event.kind {
+        match matching::judge(hook, event, &mut notes) {
+            Ok(()) => Verdict::Fires(injection(hook, filling, &mut notes)),
+            Err(why) => Verdict::Skipped(why),
+        }
+    } else {
+        Verdict::OtherEvent(hook.event)
+    };
+    Selected { index: hook.index, verdict, priority: hook.priority, notes }
+}
+
+/// Skips the hooks whose text another one of the same server injects at the same event (AMB-D9): of several, the one
+/// with the highest priority fires, and of equal ones the first.
+pub(crate) fn skip_repeated(selected: &mut [Selected]) {
+    let mut strongest: HashMap<String, (Priority, usize)> = HashMap::new();
+    for one in selected.iter() {
+        if let Verdict::Fires(Injection::Text(text)) = &one.verdict {
+            let found = strongest.entry(text.clone()).or_insert((one.priority, one.index));
+            if one.priority > found.0 {
+                *found = (one.priority, one.index);
             }
         }
-        selected.push(Selected { index: hook.index, verdict, priority: hook.priority, notes });
     }
-    selected
+    for one in selected.iter_mut() {
+        if let Verdict::Fires(Injection::Text(text)) = &one.verdict
+            && let Some((_, index)) = strongest.get(text)
+            && *index != one.index
+        {
+            one.verdict = Verdict::Skipped(format!("declaration {index} injects the same text"));
+        }
+    }
 }
 
 fn injection(hook: &Hook, filling: &mut Filling<'_>, notes: &mut Vec<String>) -> Injection {

@@ -5,8 +5,9 @@
 
 use super::engine::{
     Declarations, Event, EventKind, Hook, HookContent, Injection as Injected, Priority, Selected, Verdict,
-    client_capability, ignored_matcher, select, tool_result_text,
+    client_capability, ignored_matcher, judge_all, skip_repeated, tool_result_text,
 };
+use crate::proposals::clip;
 use crate::proposals::host::{
     Agent, Beginning, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, ServerView,
     Slot, ToolUse, cut,
@@ -119,11 +120,21 @@ pub(crate) static SETTINGS: &[Setting] = &[
     },
 ];
 
+/// What the user has said about a server's hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Approval {
+    /// Nothing: the option `approval` decides.
+    Open,
+    Given,
+    /// No hook fires, whatever the options say.
+    Revoked,
+}
+
 /// A server with hooks.
 struct Declarer {
     declarations: Declarations,
     policy: Policy,
-    is_approved: bool,
+    approval: Approval,
     /// The time at which each declaration last fired.
     fired: HashMap<usize, Duration>,
 }
@@ -151,6 +162,12 @@ pub(crate) struct HooksHostSide {
     firing: Vec<Firing>,
     /// The agent whose turn it is.
     agent: Agent,
+    /// The id of a sub-agent's session of its own.
+    own_session: Option<String>,
+    /// Whether the agent has a request to answer: a user's message, or a sub-agent's task.
+    has_request: bool,
+    /// The turn is over once no hook waits for a tool.
+    is_leaving: bool,
     /// What stays in the main agent's prompts for the whole session, by server and declaration.
     lasting: BTreeMap<(ServerId, usize), Injection>,
 }
@@ -158,8 +175,8 @@ pub(crate) struct HooksHostSide {
 impl HooksHostSide {
     /// A host side without connected servers.
     pub(crate) fn new(policies: &Policies) -> Self {
-        let (declarers, firing, agent, lasting) = Default::default();
-        Self { policies: policies.clone(), declarers, firing, agent, lasting }
+        let (declarers, firing, agent, own_session, has_request, is_leaving, lasting) = Default::default();
+        Self { policies: policies.clone(), declarers, firing, agent, own_session, has_request, is_leaving, lasting }
     }
 
     /// Fires all servers' hooks on an event, and injects their texts if none has to wait for a tool.
@@ -260,6 +277,12 @@ impl HooksHostSide {
                 EventKind::SessionEnd | EventKind::PostRequest => OTHER,
             };
             let what = format!("{} hook on {}", firing.priority.name(), firing.event.name());
+            // After its answer, a sub-agent has no prompt any more, and the main agent's is not meant.
+            if slot == OTHER && self.agent != Agent::Main {
+                let why = format!("not injected, because the sub-agent has no further prompt: {:?}", clip(&text, 80));
+                cx.report("unprompted", Some(firing.server), why, json!({"index": firing.index, "text": text}));
+                continue;
+            }
             let injection = Injection { server: firing.server, slot, weight: 0, what, text: cut(text, left) };
             // A sub-agent has one turn only.
             let lasts = declarer.policy.word("session_start_lasts") == "session" && self.agent == Agent::Main;
@@ -269,10 +292,44 @@ impl HooksHostSide {
                 cx.inject(injection);
             }
         }
+        if std::mem::take(&mut self.is_leaving) {
+            (self.agent, self.own_session) = (Agent::Main, None);
+        }
+    }
+
+    fn inject_lasting(&self, cx: &mut HostCx<'_>) {
+        let is_revoked =
+            |server: &ServerId| self.declarers.get(server).is_some_and(|one| one.approval == Approval::Revoked);
+        let lasting = self.lasting.iter().filter(|((server, _), _)| !is_revoked(server));
+        lasting.for_each(|(_, text)| cx.inject(text.clone()));
+    }
+
+    fn begin_request(&mut self, cx: &mut HostCx<'_>) {
+        self.has_request = true;
+        self.fire(cx, &self.event(cx, EventKind::PreRequest));
+    }
+
+    /// A sub-agent sees what hooks on `session_start` inject. Its task is what a user's message is for the agent.
+    fn begin_turn(&mut self, cx: &mut HostCx<'_>, agent: Agent) {
+        self.agent = agent;
+        self.own_session = (agent == Agent::Detached).then(|| format!("{}-agent-{}", cx.session, cx.turn));
+        if agent != Agent::Main {
+            self.fire_at(cx, &self.event(cx, EventKind::SessionStart), false);
+            self.begin_request(cx);
+        }
+    }
+
+    /// A session of a sub-agent's own ends with its only turn.
+    fn end_turn(&mut self, cx: &mut HostCx<'_>, agent: Agent) {
+        (self.has_request, self.is_leaving) = (false, true);
+        if agent == Agent::Detached {
+            self.fire_at(cx, &self.event(cx, EventKind::SessionEnd), false);
+        }
+        self.finish(cx);
     }
 
     fn event(&self, cx: &HostCx<'_>, kind: EventKind) -> Event {
-        let (project, session) = (Some(cx.project), Some(cx.session));
+        let (project, session) = (Some(cx.project), self.own_session.as_deref().or(Some(cx.session)));
         let known = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
         Event { project_name: known(project), session_id: known(session), ..Event::new(kind) }
     }
@@ -293,7 +350,7 @@ impl HooksHostSide {
 impl Declarer {
     fn read(view: &ServerView, policy: Policy) -> Self {
         let declarations = Declarations::parse(&view.declared.server);
-        Self { declarations, policy, is_approved: false, fired: HashMap::new() }
+        Self { declarations, policy, approval: Approval::Open, fired: HashMap::new() }
     }
 
     /// The effective priority: `required` only applies to trusted servers.
@@ -313,6 +370,9 @@ impl Declarer {
         };
         let is_trusted = self.policy.flag("trusted");
         let refuse = |why: &str| Err(Some(why.to_owned()));
+        if self.approval == Approval::Revoked {
+            return refuse("you revoked your approval; /approve gives it again");
+        }
         match self.policy.word("only_trusted") {
             "all" if !is_trusted => return refuse("the server is not trusted"),
             "tools" if !is_trusted && calls_tool => {
@@ -325,7 +385,7 @@ impl Declarer {
             "required" => selected.priority == Priority::Required,
             _ => false,
         };
-        if waits && !self.is_approved {
+        if waits && self.approval != Approval::Given {
             return refuse("it waits for your approval");
         }
         let cooldown = self.policy.time("cooldown");
@@ -335,21 +395,25 @@ impl Declarer {
         }
     }
 
-    /// The hooks that fire at an event. Reports why others do not.
+    /// The hooks that fire at an event. Reports why others do not. A hook that the policy refuses cannot keep the same
+    /// text of another one out.
     fn select(&self, cx: &mut HostCx<'_>, server: ServerId, event: &Event) -> Vec<Selected> {
-        let mut chosen = Vec::new();
-        for selected in select(&self.declarations, event) {
-            match self.verdict(&selected, cx.now) {
-                Ok(()) => chosen.push(selected),
-                Err(None) => {}
-                Err(Some(why)) => {
-                    let text = format!("hook {} on {} skipped: {why}", selected.index, event.kind.name());
-                    let data = json!({"index": selected.index, "event": event.kind.name(), "reason": why});
-                    cx.report("skipped", Some(server), text, data);
-                }
-            }
-        }
+        let mut chosen = judge_all(&self.declarations, event);
+        chosen.retain(|selected| self.admits(cx, server, event, selected));
+        skip_repeated(&mut chosen);
+        chosen.retain(|selected| self.admits(cx, server, event, selected));
         chosen
+    }
+
+    /// Whether a hook fires. Reports the reason if it is for this event and does not.
+    fn admits(&self, cx: &mut HostCx<'_>, server: ServerId, event: &Event, selected: &Selected) -> bool {
+        let verdict = self.verdict(selected, cx.now);
+        if let Err(Some(why)) = &verdict {
+            let text = format!("hook {} on {} skipped: {why}", selected.index, event.kind.name());
+            let data = json!({"index": selected.index, "event": event.kind.name(), "reason": why});
+            cx.report("skipped", Some(server), text, data);
+        }
+        verdict.is_ok()
     }
 
     /// Reports how the host takes a declaration differently than the server wrote it.
@@ -469,30 +533,20 @@ impl HostSide for HooksHostSide {
 
     fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         match moment {
-            LifecycleEvent::TurnBegins(Beginning { agent, .. }) => self.agent = *agent,
-            LifecycleEvent::TurnOver(_) => self.agent = Agent::Main,
-            LifecycleEvent::Prompt(Agent::Main) => self.lasting.values().for_each(|text| cx.inject(text.clone())),
-            _ => {}
-        }
-        let event = match moment {
-            LifecycleEvent::SessionStart => self.event(cx, EventKind::SessionStart),
-            LifecycleEvent::SessionEnd => self.event(cx, EventKind::SessionEnd),
-            LifecycleEvent::UserMessage { .. } => self.event(cx, EventKind::PreRequest),
-            LifecycleEvent::Answered(Agent::Main, _) => self.event(cx, EventKind::PostRequest),
-            LifecycleEvent::BeforeTool(used) => self.tool_event(cx, EventKind::PreToolUse, used),
-            LifecycleEvent::AfterTool(used) => self.tool_event(cx, EventKind::PostToolUse, used),
-            // A sub-agent's session begins with its only turn. Its task is what a user's message is for the agent.
-            LifecycleEvent::TurnBegins(Beginning { agent: Agent::Sub | Agent::Detached, .. }) => {
-                self.fire_at(cx, &self.event(cx, EventKind::SessionStart), false);
-                self.event(cx, EventKind::PreRequest)
+            LifecycleEvent::SessionStart => self.fire(cx, &self.event(cx, EventKind::SessionStart)),
+            LifecycleEvent::SessionEnd => self.fire(cx, &self.event(cx, EventKind::SessionEnd)),
+            LifecycleEvent::UserMessage { .. } => self.begin_request(cx),
+            LifecycleEvent::BeforeTool(used) => self.fire(cx, &self.tool_event(cx, EventKind::PreToolUse, used)),
+            LifecycleEvent::AfterTool(used) => self.fire(cx, &self.tool_event(cx, EventKind::PostToolUse, used)),
+            LifecycleEvent::TurnBegins(Beginning { agent, .. }) => self.begin_turn(cx, *agent),
+            LifecycleEvent::Prompt(Agent::Main) => self.inject_lasting(cx),
+            // A turn that nobody's message began has no request to end.
+            LifecycleEvent::Answered(..) if std::mem::take(&mut self.has_request) => {
+                self.fire(cx, &self.event(cx, EventKind::PostRequest));
             }
-            LifecycleEvent::TurnBegins(_)
-            | LifecycleEvent::Answered(..)
-            | LifecycleEvent::Prompt(_)
-            | LifecycleEvent::TurnOver(_)
-            | LifecycleEvent::Compacted => return,
-        };
-        self.fire(cx, &event);
+            LifecycleEvent::TurnOver(agent) => self.end_turn(cx, *agent),
+            LifecycleEvent::Answered(..) | LifecycleEvent::Prompt(_) | LifecycleEvent::Compacted => {}
+        }
     }
 
     fn is_settled(&self) -> bool {
@@ -549,10 +603,10 @@ impl HostSide for HooksHostSide {
 
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
         let Some(declarer) = self.declarers.get_mut(&server) else { return };
-        declarer.is_approved = is_allowed;
+        declarer.approval = if is_allowed { Approval::Given } else { Approval::Revoked };
         let (what, text) = match is_allowed {
             true => ("allowed", "its hooks are approved"),
-            false => ("revoked", "its hooks are no longer approved"),
+            false => ("revoked", "its hooks do not fire until you approve them again"),
         };
         cx.report(what, Some(server), text, Value::Null);
     }
@@ -585,7 +639,7 @@ impl HostSide for HooksHostSide {
     }
 
     fn state(&self) -> Value {
-        let one = |(id, declarer): (&ServerId, &Declarer)| json!({"server": id.0, "approved": declarer.is_approved, "hooks": declarer.declarations.hooks.len()});
+        let one = |(id, declarer): (&ServerId, &Declarer)| json!({"server": id.0, "approved": declarer.approval == Approval::Given, "hooks": declarer.declarations.hooks.len()});
         self.declarers.iter().map(one).collect()
     }
 }

@@ -292,6 +292,17 @@ impl HostSide for ReminderHostSide {
         }
     }
 
+    /// A reminder that no prompt contained keeps its turn.
+    fn left_out(&mut self, injection: &Injection) {
+        let Some(queue) = self.queues.get_mut(&injection.server) else { return };
+        let max = queue.policy.length("most_bytes");
+        let is_it =
+            |held: &&mut Held| held.in_this_turn && cut(held.spec.body.clone(), max).trim() == injection.text.trim();
+        if let Some(held) = queue.held.iter_mut().rev().find(is_it) {
+            (held.rendered, held.in_this_turn) = (held.rendered - 1, false);
+        }
+    }
+
     fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
         let is_log = message.envelope.method.as_deref() == Some("notifications/message");
         if !is_log && message.envelope.method.as_deref() != Some(REMINDER) {

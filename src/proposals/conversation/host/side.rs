@@ -76,6 +76,16 @@ pub(crate) static SETTINGS: &[Setting] = &[
     },
 ];
 
+/// Refuses a host without a deadline. A policy without options is one of a host that does not know the proposal.
+pub(in crate::proposals::conversation) fn check_policy(policy: &Policy) -> Result<(), (&'static str, String)> {
+    match policy.time("deadline") {
+        Duration::MAX if *policy != Policy::default() => {
+            Err(("deadline", "must be a time: \"Clients MUST enforce a timeout\" (SEP-1975, Timeouts)".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The number of requests that wait for a response. The oldest is dropped first.
 const MAX_KEYS: usize = 256;
 

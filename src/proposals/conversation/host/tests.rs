@@ -150,6 +150,47 @@ fn amb_a1_context_as_a_request_is_answered() {
     assert!(receive(&mut engine, ms(6), r#"{"method":"notifications/message"}"#).is_empty());
 }
 
+/// Sends a context without a messageId.
+fn unnamed(engine: &mut UserMessages, now: Duration) -> Vec<UserMessageOutput> {
+    receive(engine, now, r#"{"method":"conversation/context","params":{"context":"c"}}"#)
+}
+
+#[test]
+fn amb_a1_one_missed_answer_costs_only_the_next_message() {
+    let mut engine = engine(Carrier::Notification);
+    engine.start(ms(0), message("missed"));
+    engine.handle_timeout(ms(500));
+    engine.start(ms(500), message("doubtful"));
+    assert!(
+        matches!(&unnamed(&mut engine, ms(510))[..], [UserMessageOutput::Stray(why)] if why.contains("2 messages"))
+    );
+    engine.handle_timeout(ms(1000));
+    for (id, sent) in [("third", 1000), ("fourth", 1020)] {
+        engine.start(ms(sent), message(id));
+        let actions = unnamed(&mut engine, ms(sent + 10));
+        assert_eq!((done(&actions).message_id.as_str(), text_of(done(&actions))), (id, Some("c")));
+    }
+}
+
+#[test]
+fn amb_a1_after_the_grace_an_unnamed_context_belongs_to_the_newest_message() {
+    let mut engine = engine(Carrier::Notification);
+    engine.start(ms(0), message("missed"));
+    engine.handle_timeout(ms(500));
+    engine.start(ms(1000), message("newest"));
+    assert_eq!(done(&unnamed(&mut engine, ms(1010))).message_id, "newest");
+}
+
+#[test]
+fn a13_an_unnamed_context_within_the_grace_is_late() {
+    let mut engine = engine(Carrier::Notification);
+    engine.start(ms(0), message("slow"));
+    engine.handle_timeout(ms(500));
+    assert!(matches!(&unnamed(&mut engine, ms(700))[..], [UserMessageOutput::Late(late)] if late.message_id == "slow"));
+    engine.start(ms(710), message("next"));
+    assert_eq!(done(&unnamed(&mut engine, ms(720))).message_id, "next");
+}
+
 #[test]
 fn amb_a1_unnamed_context_goes_to_the_only_message_that_waits() {
     let mut engine = engine(Carrier::Notification);

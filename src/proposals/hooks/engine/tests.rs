@@ -126,7 +126,7 @@ fn d18_tool_name_globs_match_bare_and_qualified_names() {
 }
 
 #[test]
-fn d19_input_contains_matches_compact_json_and_leaves() {
+fn d19_input_contains_matches_the_compact_json_only() {
     let event = Event { tool_input: json!({"a": {"b/c": ["x", "say \"git commit\" now"]}, "n": 1}), ..commit() };
     let how = |needle: &str| {
         let list = json!([{"event": "post_tool_use", "matcher": {"input_contains": needle}, "context": "c",
@@ -135,8 +135,9 @@ fn d19_input_contains_matches_compact_json_and_leaves() {
     };
     assert!(how(r#""n":1"#).notes[0].contains("compact JSON"));
     assert!(how(r#"\"git commit"#).notes[0].contains("compact JSON"));
-    assert!(how(r#"say "git commit""#).notes[0].contains("the string at /a/b~1c/1"));
-    assert!(matches!(how("Git Commit").verdict, Verdict::Skipped(_)));
+    for other in [r#"say "git commit""#, r#""n": 1"#, "Git Commit"] {
+        assert!(matches!(how(other).verdict, Verdict::Skipped(_)), "{other}");
+    }
 }
 
 #[test]
@@ -227,6 +228,15 @@ fn amb_d9_the_same_text_is_injected_once() {
     let selected = select(&declarations(json!([hook("{tool_name}"), hook("x"), hook("Bash")])), &commit());
     assert_eq!(selected[2].verdict, Verdict::Skipped("declaration 0 injects the same text".to_owned()));
     assert!(matches!(selected[1].verdict, Verdict::Fires(_)));
+}
+
+#[test]
+fn amb_d9_of_the_same_text_the_highest_priority_fires() {
+    let hook = |priority: &str| json!({"event": "post_tool_use", "context": "check", "priority": priority});
+    let list = ["suggestion", "required", "important", "required"].map(hook);
+    let selected = select(&declarations(list.into_iter().collect()), &commit());
+    let fires: Vec<bool> = selected.iter().map(|one| matches!(one.verdict, Verdict::Fires(_))).collect();
+    assert_eq!(fires, [false, true, false, false]);
 }
 
 #[test]

@@ -12,10 +12,13 @@ use std::process::Stdio;
 /// Calls of tools, with `{folder}` for the folder of a run.
 pub(super) type Script = Vec<(&'static str, Value)>;
 
+/// The command of a server for a folder.
+type ServerIn = Box<dyn Fn(&Path) -> Vec<OsString>>;
+
 /// A server with a script of calls: its command for a folder, and a text in the arguments of one call with another text
 /// for it.
 pub(super) struct Case {
-    pub server: Box<dyn Fn(&Path) -> Vec<OsString>>,
+    pub server: ServerIn,
     pub script: Script,
     pub argument: (&'static str, &'static str),
 }

@@ -707,7 +707,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l era -d 'The era
 legacy\t'With `initialize`: revisions up to 2025-11-25'
 modern\t'With `server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Compare all values as they are, also the order of members, the notation of numbers, and JSON inside text byte for byte'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Compare all values as they are, also the order of members, the notation of numbers, JSON inside text byte for byte, and the names of renamed tools'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Also compare ids by value: JSON-RPC ids, UUIDs, tokens, ports, process ids, temporary paths and folders'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Also compare times and durations by value'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l volatile -d 'List the values that differ in every run and were therefore not compared'
@@ -763,7 +763,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l allow-destruc
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l read-only -d 'Send only what reads: listings, reads, and calls of tools that are annotated with `readOnlyHint`'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l fail-fast -d 'Stop at the first answer that differs'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l update -d 'Replace the recording by the new session, after the differences were printed'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l exact -d 'Compare all values as they are, also the order of members, the notation of numbers, and JSON inside text byte for byte'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l exact -d 'Compare all values as they are, also the order of members, the notation of numbers, JSON inside text byte for byte, and the names of renamed tools'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l ids -d 'Also compare ids by value: JSON-RPC ids, UUIDs, tokens, ports, process ids, temporary paths and folders'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l times -d 'Also compare times and durations by value'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l volatile -d 'List the values that differ in every run and were therefore not compared'

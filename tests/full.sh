@@ -82,6 +82,7 @@ fuzz() {
 # Runs every target once on every file of its corpus, which is regenerated from the examples.
 replay() {
     local corpus=$work/corpus targets=0 files=0
+    : >"$work/empty"
     rm -rf -- "$corpus"
     fuzz/corpus.sh "$mcpreel" "$corpus" || return
     for folder in "$corpus"/*/; do
@@ -89,7 +90,7 @@ replay() {
         name=$(basename -- "$folder")
         inputs=("$folder"*)
         # A target without a corpus gets the empty input.
-        [ -e "${inputs[0]}" ] || inputs=(/dev/null)
+        [ -e "${inputs[0]}" ] || inputs=("$work/empty")
         "$target/fuzz/debug/$name" -timeout=60 "${inputs[@]}" >"$work/replay.log" 2>&1 \
             || { tail -40 "$work/replay.log" | cut -c -300; echo "fuzz target $name fails on $corpus/$name"; return 1; }
         targets=$((targets + 1)) files=$((files + ${#inputs[@]}))

@@ -7,6 +7,7 @@ use mcpreel::testing::session::audit::Audit;
 use mcpreel::testing::session::checkpoint_tree::CheckpointTrees;
 use mcpreel::testing::validate::{Options, Report, Validator};
 use mcpreel_fuzz::{events, steps};
+use std::collections::BTreeSet;
 
 fuzz_target!(|data: &[u8]| {
     let report = report(data, 3);
@@ -14,7 +15,8 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(report.errors + report.warnings + report.infos, report.findings.len() as u64 + not_kept);
     assert_eq!(report.worst().is_none(), report.findings.is_empty());
     for summary in &report.connections {
-        assert!(summary.exercised.iter().all(|rule| !summary.not_observed.contains(rule)));
+        let exercised: BTreeSet<&str> = summary.verdicts.exercised().collect();
+        assert!(summary.verdicts.not_observed().all(|rule| !exercised.contains(rule)));
     }
     let lines = steps(data).count() as u64;
     assert!(report.findings.iter().all(|finding| finding.seq.is_none_or(|seq| seq < lines)));

@@ -413,6 +413,7 @@ mod tests {
             messages, each on a line, and no log output or other
             text.
           MCP transports, stdio
+          Fix: Write logs and other text to standard error.
             seq 2 s2c: "[server] started and it says a lot more than
               fits in one line"
 

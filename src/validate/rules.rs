@@ -211,7 +211,7 @@ rules! {
         "JSON-RPC 2.0 §5",
         fix "Send what follows later as a notification, for instance `notifications/progress`.";
     UNATTRIBUTED = Info "pairing/unattributed-error",
-        "Whoever answers with an error repeats the `id` of the request; only if it could not read the request, it leaves the `id` out. (For a result without an `id`, see envelope/missing-id.)",
+        "Whoever answers a request with an error repeats its `id`. An error without an `id` (before 2025-11-25, with a null one) belongs to no request, and is right only if the request could not be read; each one is reported. (For a result without an `id`, see envelope/missing-id.)",
         "JSON-RPC 2.0 §5";
     ID_OPEN = Error "pairing/id-in-use",
         "Client and server must not use the `id` of one of their requests for another one while the first is pending.",
@@ -280,7 +280,7 @@ rules! {
         "Whoever receives a `ping` must answer it with an empty result, not with an error.",
         "MCP ping";
     DECLARED_REFUSED = Warning "method/declared-refused",
-        "A side that declared a capability, such as `tools`, does not answer one of the capability's methods with error -32601 (method not found).",
+        "A side that declared a capability, such as `tools` or `resources.subscribe`, does not answer a request for a method that needs it with error -32601 (method not found).",
         "MCP lifecycle, operation";
     ERROR_CODE = Info "method/error-code",
         "Whoever answers with an error uses a code from -32768 to -32100, which JSON-RPC reserves, only if JSON-RPC, MCP or a proposal defines the code for the request's method.",

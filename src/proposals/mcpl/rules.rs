@@ -508,11 +508,16 @@ fn check_error(method: &str, message: &Observed<'_>, findings: &mut Findings) {
 }
 
 fn check_undeclared_refusal(method: &str, code: i64, message: &Observed<'_>, findings: &mut Findings) {
-    let (side, name) = match message.direction {
-        Direction::ClientToServer => (Side::Client, "client"),
-        Direction::ServerToClient => (Side::Server, "server"),
+    let declared = message.declared;
+    let (side, name, capabilities) = match message.direction {
+        Direction::ClientToServer => (Side::Client, "client", &declared.client),
+        Direction::ServerToClient => (Side::Server, "server", &declared.server),
     };
-    let block = block(message.declared, side);
+    // Without its handshake, nobody knows what a side declared.
+    if !capabilities.is_object() {
+        return;
+    }
+    let block = block(declared, side);
     let is_declared = match capability(method) {
         Some(path) => grants(block, path),
         None => block.is_some(),

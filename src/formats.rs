@@ -30,14 +30,16 @@ pub(crate) struct ExportFormat {
 ///
 /// `header.kind` says what an event is. A message has `header.message`, with its kind (`Noise`, `Blank` and `Malformed`
 /// for a line that is none); `Envelope::scan(event.body())` gives its method. `header.time` counts in nanoseconds from
-/// `FileHeader::created`, `header.len` is the length of the whole payload, and `header.framing` says how it ended. The
-/// bytes are a stranger's: escape them as the format requires (`wire::text`).
+/// `FileHeader::created`, `header.len` is the length of the event's payload, and `header.framing` says how it ended. The
+/// bytes are a stranger's: escape them as the format requires (`wire::text` makes them visible, no more).
 ///
-/// There are two kinds of long messages. A message of more than 64 MiB that was recorded comes as several events with
-/// `Framing::Fragment`; the last one, with another framing and `Flags::TRUNCATED`, has the message's header, but only the
-/// end of its text. A single payload of more than 65 MiB, which only an import makes, comes in calls of `part`. For the
-/// method of either, push the parts into a `wire::Outline` and scan its text; `framing.body` leaves out a field or a
-/// header block at the beginning of the first part.
+/// There are two kinds of long messages. A message of more than 64 MiB that was recorded, or one of which pieces are
+/// missing, comes as several events with `Framing::Fragment`; the last one, with another framing and `Flags::TRUNCATED`,
+/// has the message's header, but only the end of its text, and may be missing. The pieces of one message share stream,
+/// exchange and direction. Those of other messages, and whole injected messages, may stand between them, and a gap ends
+/// them (`trace/pieces.rs`). A single payload of more than 65 MiB, which only an import makes, comes in calls of `part`.
+/// For the method of either, push the parts into a `wire::Outline` and scan its text, without the field or header block
+/// at the beginning of the first part: `framing.body` leaves it out, but a fragment does not tell its framing.
 pub(crate) trait Exporter {
     /// Writes what comes before the first event.
     ///
@@ -90,9 +92,13 @@ pub(crate) type Opened = Result<Box<dyn Importer>, JsonlError>;
 ///
 /// Reading failed, or the file is not of this format.
 pub(crate) fn open_any(mut input: Box<dyn BufRead>) -> Opened {
-    let start = input.fill_buf()?;
-    let found = IMPORT.iter().find(|format| (format.detect)(start)).unwrap_or(&jsonl::IMPORT);
-    (found.open)(input)
+    let format = detected(input.fill_buf()?);
+    (format.open)(input)
+}
+
+/// Returns the format of a file with this beginning.
+pub(crate) fn detected(start: &[u8]) -> &'static ImportFormat {
+    IMPORT.iter().find(|format| (format.detect)(start)).unwrap_or(&jsonl::IMPORT)
 }
 
 /// Reads one file as the events of a reel.

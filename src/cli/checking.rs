@@ -2,6 +2,7 @@
 //! another, and reels that still grow.
 
 use crate::cli::printer::note;
+use crate::cli::recordings::{BEGINNING, is_text};
 use crate::cli::redaction::RedactOptions;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
@@ -77,14 +78,13 @@ pub(crate) fn open(path: &Path, redact: &RedactOptions) -> Result<Opened, Comman
     }
     let is_stdin = path == Path::new("-");
     let mut input: Box<dyn BufRead + Send> = if is_stdin {
-        Box::new(BufReader::with_capacity(1 << 20, io::stdin()))
+        Box::new(BufReader::with_capacity(BEGINNING, io::stdin()))
     } else {
         let file = File::open(path).map_err(|error| CommandError::reel(path, &FormatError::Io(error)))?;
-        Box::new(BufReader::with_capacity(1 << 20, file))
+        Box::new(BufReader::with_capacity(BEGINNING, file))
     };
     let start = input.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
-    let is_text = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    if is_text {
+    if is_text(start) {
         return convert(path, input);
     }
     let (reader, lines) = if is_stdin {
@@ -99,7 +99,7 @@ pub(crate) fn open(path: &Path, redact: &RedactOptions) -> Result<Opened, Comman
 /// Reads another format as a reel. A thread converts it, so that nothing is kept in memory or in a file.
 fn convert(path: &Path, mut input: Box<dyn BufRead + Send>) -> Result<Opened, CommandError> {
     let start = input.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
-    let format = formats::IMPORT.iter().find(|format| (format.detect)(start)).unwrap_or(&jsonl::IMPORT);
+    let format = formats::detected(start);
     let lines = if format.name == jsonl::IMPORT.name { path.display().to_string() } else { String::new() };
     let (source, sink) = io::pipe().map_err(|error| CommandError::reading(path, &error))?;
     let thread = std::thread::Builder::new().name("conversion".into());

@@ -768,7 +768,7 @@ fn a_table_for_spreadsheets() {
     let expected = [
         "seq,time,stream,exchange,dir,kind,method,id,bytes,flags,message".to_owned(),
         format!(
-            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",45,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
+            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",44,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
         ),
         format!("1,{time},1,2,s2c,noise,,,16,injected,\"'-noise \"\"quoted\"\"\r\"\n"),
     ];

@@ -3,7 +3,9 @@
 //! This module must never use tokio or files, or print: readers and writers come in as arguments.
 
 pub(crate) mod commands;
+pub(crate) mod csv;
 pub(crate) mod jsonl;
+pub(crate) mod messages;
 pub(crate) mod transcript;
 
 use crate::trace::{Event, EventHeader, FileHeader, NewEvent};
@@ -11,7 +13,7 @@ use jsonl::JsonlError;
 use std::io::{self, BufRead, Write};
 
 /// Every format that `export` writes; the first is the default.
-pub(crate) const EXPORT: &[ExportFormat] = &[jsonl::EXPORT, commands::EXPORT];
+pub(crate) const EXPORT: &[ExportFormat] = &[jsonl::EXPORT, commands::EXPORT, csv::EXPORT];
 
 /// Every format that `import` reads, in the order in which their [`ImportFormat::detect`] is asked.
 pub(crate) const IMPORT: &[ImportFormat] = &[transcript::IMPORT, jsonl::IMPORT];
@@ -26,20 +28,12 @@ pub(crate) struct ExportFormat {
     pub exporter: fn() -> Box<dyn Exporter>,
 }
 
-/// Writes one reel in one format: `begin`, then every event in order, then `end`.
+/// Writes one reel in one format, event by event: `begin`, then every event in order, then `end`. This is for formats
+/// that keep everything as the reel has it, such as `jsonl`; a message may come in several pieces. A format whose unit
+/// is the message implements [`MessageExporter`](messages::MessageExporter) instead, and gets each message once.
 ///
-/// `header.kind` says what an event is. A message has `header.message`, with its kind (`Noise`, `Blank` and `Malformed`
-/// for a line that is none); `Envelope::scan(event.body())` gives its method. `header.time` counts in nanoseconds from
-/// `FileHeader::created`, `header.len` is the length of the event's payload, and `header.framing` says how it ended. The
-/// bytes are a stranger's: escape them as the format requires (`wire::text` makes them visible, no more).
-///
-/// There are two kinds of long messages. A message of more than 64 MiB that was recorded, or one of which pieces are
-/// missing, comes as several events with `Framing::Fragment`; the last one, with another framing and `Flags::TRUNCATED`,
-/// has the message's header, but only the end of its text, and may be missing. The pieces of one message share stream,
-/// exchange and direction. Those of other messages, and whole injected messages, may stand between them, and a gap ends
-/// them (`trace/pieces.rs`). A single payload of more than 65 MiB, which only an import makes, comes in calls of `part`.
-/// For the method of either, push the parts into a `wire::Outline` and scan its text, without the field or header block
-/// at the beginning of the first part: `framing.body` leaves it out, but a fragment does not tell its framing.
+/// `header.kind` says what an event is, `header.time` counts in nanoseconds from `FileHeader::created`, and
+/// `header.framing` says how a payload ended: a piece of a message has `Framing::Fragment`.
 pub(crate) trait Exporter {
     /// Writes what comes before the first event.
     ///

@@ -1,8 +1,9 @@
 //! The commands that repeat a session's requests, an export format: one `mcpreel call …` for each request and
 //! notification of the client. The handshake is left out, because `call` does it.
 
-use super::{ExportFormat, Exporter};
-use crate::trace::{Event, EventHeader, EventKind, FileHeader};
+use super::ExportFormat;
+use super::messages::{ByMessage, Message, MessageExporter};
+use crate::trace::{Event, EventKind, FileHeader};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use ciborium::Value as Cbor;
 use std::collections::HashMap;
@@ -12,7 +13,7 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "commands",
     about: "Shell commands that repeat the client's requests with `mcpreel call`",
-    exporter: || Box::new(Commands::default()),
+    exporter: || Box::new(ByMessage::<Commands>::default()),
 };
 
 /// Messages that make no sense on a connection of their own.
@@ -37,49 +38,59 @@ const MAX_TARGETS: usize = 1000;
 impl Commands {
     /// Processes an event. Returns the command that repeats it, if it is a request or notification of the client.
     pub(crate) fn take(&mut self, event: &Event<'_>) -> Option<String> {
-        let stream = event.header.stream;
         match event.header.kind {
-            EventKind::StreamOpened => {
-                let target = target(event.payload);
-                self.first = self.first.take().or_else(|| target.clone());
-                if let Some(target) = target.filter(|_| self.targets.len() < MAX_TARGETS) {
-                    self.targets.insert(stream, target);
-                }
-                None
-            }
+            EventKind::StreamOpened => self.learn(event),
             EventKind::Message if event.header.direction() == Direction::ClientToServer => {
-                let target = self.targets.get(&stream).or(self.first.as_ref()).map_or(UNKNOWN, String::as_str);
-                command(event.body(), target)
+                return self.command(event.header.stream, &Envelope::scan(event.body()));
             }
-            _ => None,
+            _ => {}
         }
+        None
+    }
+
+    /// Remembers the server of a stream that begins.
+    fn learn(&mut self, event: &Event<'_>) {
+        let target = target(event.payload);
+        self.first = self.first.take().or_else(|| target.clone());
+        if let Some(target) = target.filter(|_| self.targets.len() < MAX_TARGETS) {
+            self.targets.insert(event.header.stream, target);
+        }
+    }
+
+    /// Returns the command that repeats a message of the client.
+    fn command(&self, stream: u32, envelope: &Envelope<'_>) -> Option<String> {
+        let target = self.targets.get(&stream).or(self.first.as_ref()).map_or(UNKNOWN, String::as_str);
+        command(envelope, target)
     }
 }
 
-impl Exporter for Commands {
+impl MessageExporter for Commands {
     fn begin(&mut self, _header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "#!/bin/sh")
     }
 
-    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
-        match self.take(event) {
-            Some(command) => writeln!(out, "{command}"),
-            None => Ok(()),
+    fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if message.direction != Direction::ClientToServer {
+            return Ok(());
+        }
+        match (self.command(message.stream, &message.envelope), message.body) {
+            (Some(command), Some(_)) => writeln!(out, "{command}"),
+            // A shell takes no words of this length.
+            (Some(_), None) => writeln!(out, "# event {} is too long for a command", message.seq),
+            (None, _) => Ok(()),
         }
     }
 
-    /// A message that is too long for memory is too long for a command, too.
-    fn part(&mut self, header: &EventHeader, _part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
-        match is_last {
-            true => writeln!(out, "# event {} is too long for a command", header.seq),
-            false => Ok(()),
+    fn other(&mut self, event: &Event<'_>, _out: &mut dyn Write) -> io::Result<()> {
+        if event.header.kind == EventKind::StreamOpened {
+            self.learn(event);
         }
+        Ok(())
     }
 }
 
 /// Returns the command for a message.
-fn command(message: &[u8], target: &str) -> Option<String> {
-    let envelope = Envelope::scan(message);
+fn command(envelope: &Envelope<'_>, target: &str) -> Option<String> {
     let is_sent = matches!(envelope.kind, MessageKind::Request | MessageKind::Notification);
     let method = envelope.method.as_deref().filter(|method| is_sent && !LEFT_OUT.contains(method))?;
     let params = envelope.params.map(without_meta).filter(|params| params != "{}");
@@ -126,7 +137,7 @@ mod tests {
 
     #[test]
     fn requests_become_commands_that_a_shell_reads_back() {
-        let line = |message: &str| command(message.as_bytes(), "-- server");
+        let line = |message: &str| command(&Envelope::scan(message.as_bytes()), "-- server");
         assert_eq!(
             line(
                 r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"it's", "n":1.0,"_meta":{"progressToken":1}}}"#

@@ -1,4 +1,4 @@
-//! Frames that the writer gets in pieces: finds the frame of each piece, and what is known of its message so far.
+//! Messages that come in pieces: finds the message of each piece, and what is known of it so far.
 
 use super::event::{EventKind, Flags};
 use super::writer::NewEvent;
@@ -13,32 +13,34 @@ type Lane = (u32, u32, bool);
 
 /// A frame that is not complete yet.
 #[derive(Debug)]
-pub(super) struct OpenFrame {
+pub(crate) struct OpenFrame {
     /// The number of its first piece.
     pub first: u64,
+    /// The number of bytes so far, as they were in the stream.
+    pub len: u64,
     is_injected: bool,
     outline: Outline,
 }
 
 impl OpenFrame {
     /// Returns the envelope of the message, as far as it is known.
-    pub(super) fn envelope(&self) -> Envelope<'_> {
+    pub(crate) fn envelope(&self) -> Envelope<'_> {
         Envelope::scan(self.outline.text())
     }
 
     /// Returns the flags that all its pieces have.
-    pub(super) fn flags(&self) -> Flags {
+    pub(crate) fn flags(&self) -> Flags {
         if self.is_injected { Flags::INJECTED } else { Flags::default() }
     }
 }
 
 /// The frames that are not complete yet.
 #[derive(Debug, Default)]
-pub(super) struct OpenFrames(BTreeMap<Lane, OpenFrame>);
+pub(crate) struct OpenFrames(BTreeMap<Lane, OpenFrame>);
 
 impl OpenFrames {
     /// Returns the frame that event number `seq` is a piece of, including this piece; `None` for most events.
-    pub(super) fn take(&mut self, event: &NewEvent<'_>, seq: u64) -> Option<OpenFrame> {
+    pub(crate) fn take(&mut self, event: &NewEvent<'_>, seq: u64) -> Option<OpenFrame> {
         let is_piece = event.framing == Framing::Fragment;
         if event.kind == EventKind::Gap {
             // The next piece may belong to any frame.
@@ -59,21 +61,27 @@ impl OpenFrames {
         }
         let (is_first, mut frame) = match begun {
             Some(frame) => (false, frame),
-            None => (true, OpenFrame { first: seq, is_injected, outline: Outline::default() }),
+            None => (true, OpenFrame { first: seq, len: 0, is_injected, outline: Outline::default() }),
         };
+        frame.len += event.payload.len() as u64;
         frame.outline.push(if is_first { without_headers(event.payload) } else { event.payload });
         Some(frame)
     }
 
     /// Keeps the frame of a piece, if it continues.
-    pub(super) fn keep(&mut self, event: &NewEvent<'_>, frame: OpenFrame) {
+    pub(crate) fn keep(&mut self, event: &NewEvent<'_>, frame: OpenFrame) {
         if event.framing == Framing::Fragment {
             self.0.insert(lane(event), frame);
         }
     }
 
+    /// Forgets all frames and returns them, since pieces are lost.
+    pub(crate) fn drain(&mut self) -> Vec<OpenFrame> {
+        std::mem::take(&mut self.0).into_values().collect()
+    }
+
     /// Forgets all frames, since pieces are lost.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }

@@ -754,6 +754,28 @@ fn export_and_import_are_inverse() {
 }
 
 #[test]
+fn a_table_for_spreadsheets() {
+    let stage = Stage::new();
+    let lines = [
+        r#""stream":1,"dir":"c2s","message":{"jsonrpc":"2.0","id":"a,b","method":"=1+1"}"#,
+        r#""stream":1,"dir":"s2c","exchange":2,"injected":true,"text":"-noise \"quoted\"\r""#,
+    ];
+    let header = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");
+    let lines = lines.map(|members| format!("{{\"time\":\"{CREATED}\",{members}}}\n")).concat();
+    stage.import("t.reel", header + &lines);
+    let table = stage.ok(&["export", "--format", "csv", "t.reel"]).out();
+    let time = format!("{}.000000000Z", CREATED.trim_end_matches('Z'));
+    let expected = [
+        "seq,time,stream,exchange,dir,kind,method,id,bytes,flags,message".to_owned(),
+        format!(
+            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",44,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
+        ),
+        format!("1,{time},1,2,s2c,noise,,,16,injected,\"'-noise \"\"quoted\"\"\r\"\n"),
+    ];
+    assert_eq!(table, expected.join("\n"));
+}
+
+#[test]
 fn odd_payloads_come_back_byte_for_byte() {
     let stage = Stage::new();
     let header = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");

@@ -1,0 +1,260 @@
+//! Exports that need each message once, whole: joins what an [`Exporter`] gets in several pieces.
+
+use super::Exporter;
+use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent, OpenFrame, OpenFrames};
+use crate::wire::{Direction, Envelope, Framing};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// One message of a reel, or a line that is no message (`envelope.kind` is `Noise`, `Blank` or `Malformed`).
+pub(crate) struct Message<'a> {
+    /// The number of the event, from 0. If the reel has the message in several events, it is that of the last one.
+    pub seq: u64,
+    /// The time in Unix nanoseconds; `jsonl::rfc3339` formats it.
+    pub time: i64,
+    /// The number of the connection, or of the session over HTTP.
+    pub stream: u32,
+    /// The number of the HTTP exchange that carried it, from 1; 0 if none did.
+    pub exchange: u32,
+    /// Who sent it.
+    pub direction: Direction,
+    /// Marks, such as [`Flags::INJECTED`].
+    pub flags: Flags,
+    /// The number of recorded bytes, with everything that frames the message except the end of a line.
+    pub len: u64,
+    /// Its kind, id and method. Without a `body`, long strings in it are cut, and of what is nested deeper than the
+    /// members of `params` and `result`, only brackets are left.
+    pub envelope: Envelope<'a>,
+    /// Its text, byte for byte: a stranger's bytes, which need not be UTF-8 or JSON. `None` if the message does not fit
+    /// in memory (64 MiB), or if parts of it are missing from the reel.
+    pub body: Option<&'a [u8]>,
+}
+
+/// Writes one reel in a format whose unit is the message: `begin`, then all events in order, then `end`.
+pub(crate) trait MessageExporter {
+    /// Writes what comes before the first message.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn begin(&mut self, _header: &FileHeader, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Writes one message.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Processes an event that is not a message: `header.kind` says what it is and what its payload contains.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn other(&mut self, _event: &Event<'_>, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Writes what comes after the last message.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn end(&mut self, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Makes an [`Exporter`] from a [`MessageExporter`].
+#[derive(Default)]
+pub(crate) struct ByMessage<E> {
+    exporter: E,
+    /// The start of the reel, in Unix nanoseconds.
+    created: i64,
+    frames: OpenFrames,
+    /// The incomplete messages by the number of their first piece, each with its last piece and length so far.
+    incomplete: BTreeMap<u64, (EventHeader, u64)>,
+}
+
+impl<E: MessageExporter> ByMessage<E> {
+    /// Processes a message, or a piece of one. `framing` is [`Framing::Fragment`] if more of it follows.
+    fn take(&mut self, header: &EventHeader, framing: Framing, payload: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        let event = NewEvent { framing, ..Event { header, payload }.again() };
+        let Some(frame) = self.frames.take(&event, header.seq) else {
+            let body = framing.body(payload);
+            let is_all = framing != Framing::Fragment && payload.len() == header.len as usize;
+            let body_if_whole = Some(body).filter(|_| is_all && !header.flags.has(Flags::TRUNCATED));
+            return self.write(header, payload.len() as u64, Envelope::scan(body), body_if_whole, out);
+        };
+        if framing == Framing::Fragment {
+            self.incomplete.insert(frame.first, (header.clone(), frame.len));
+            self.frames.keep(&event, frame);
+            return Ok(());
+        }
+        self.incomplete.remove(&frame.first);
+        self.write(header, frame.len, frame.envelope(), None, out)
+    }
+
+    fn write(
+        &mut self,
+        header: &EventHeader,
+        len: u64,
+        envelope: Envelope<'_>,
+        body: Option<&[u8]>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let EventHeader { seq, stream, exchange, flags, .. } = *header;
+        let (time, direction) = (self.created.saturating_add(header.time), header.direction());
+        self.exporter.message(&Message { seq, time, stream, exchange, direction, flags, len, envelope, body }, out)
+    }
+
+    /// Writes the messages whose last pieces are missing.
+    fn give_up(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        for frame in self.frames.drain() {
+            if let Some((header, len)) = self.incomplete.remove(&frame.first) {
+                self.write(&header, len, OpenFrame::envelope(&frame), None, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<E: MessageExporter> Exporter for ByMessage<E> {
+    fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
+        self.created = header.created;
+        self.exporter.begin(header, out)
+    }
+
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+        match event.header.kind {
+            EventKind::Message => return self.take(event.header, event.header.framing, event.payload, out),
+            EventKind::Gap => self.give_up(out)?,
+            _ => {}
+        }
+        self.exporter.other(event, out)
+    }
+
+    fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
+        let framing = if is_last { header.framing } else { Framing::Fragment };
+        match header.kind {
+            EventKind::Message => self.take(header, framing, part, out),
+            // No format has a use for a description or stderr text of this length.
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.give_up(out)?;
+        self.exporter.end(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::MessageHeader;
+    use crate::wire::MessageKind;
+    use std::fmt::Write as _;
+
+    /// Lists what it gets: number, sender, kind, method, length, whether there is a body.
+    #[derive(Default)]
+    struct List;
+
+    impl MessageExporter for List {
+        fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()> {
+            let Message { seq, len, envelope, body, .. } = message;
+            let (kind, method) = (envelope.kind.name(), envelope.method.as_deref().unwrap_or("-"));
+            let whole = if body.is_some() { "whole" } else { "cut" };
+            writeln!(out, "{seq} {} {kind} {method} {len} {whole}", message.direction.short())
+        }
+
+        fn other(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+            writeln!(out, "{} {}", event.header.seq, event.header.kind.name())
+        }
+    }
+
+    fn header(seq: u64, framing: Framing, flags: Flags, len: usize) -> EventHeader {
+        let message = MessageHeader { kind: MessageKind::Request, method: None, id: None };
+        let (kind, len) = (EventKind::Message, u32::try_from(len).expect("short"));
+        EventHeader {
+            seq,
+            time: 0,
+            stream: 1,
+            exchange: 0,
+            kind,
+            flags,
+            framing,
+            len,
+            offset: 0,
+            message: Some(message),
+        }
+    }
+
+    const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#;
+    const PING: &str = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
+    const CLIENT: Flags = Flags(0);
+    const SERVER: Flags = Flags::SERVER_TO_CLIENT;
+    const FRAGMENT: Framing = Framing::Fragment;
+
+    /// What the list says after these events.
+    fn listed(events: &[(Framing, Flags, &str)]) -> String {
+        let (mut exporter, mut out) = (ByMessage::<List>::default(), Vec::new());
+        exporter.begin(&FileHeader::default(), &mut out).expect("written");
+        for (seq, (framing, flags, payload)) in (0..).zip(events) {
+            let mut header = header(seq, *framing, *flags, payload.len());
+            if *payload == "gap" {
+                header.kind = EventKind::Gap;
+            }
+            exporter.event(&Event { header: &header, payload: payload.as_bytes() }, &mut out).expect("written");
+        }
+        exporter.end(&mut out).expect("written");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn pieces_become_one_message_whatever_stands_between_them() {
+        let (start, rest) = CALL.split_at(50);
+        let (middle, end) = rest.split_at(5);
+        let injected = CLIENT.with(Flags::INJECTED);
+        let got = listed(&[
+            (FRAGMENT, CLIENT, start),
+            (Framing::Lf, SERVER, PING),
+            (FRAGMENT, CLIENT, middle),
+            (Framing::Lf, injected, PING),
+            (Framing::Lf, CLIENT.with(Flags::TRUNCATED), end),
+            (Framing::Lf, CLIENT, PING),
+        ]);
+        let mut expected = String::new();
+        let _ = writeln!(expected, "1 s2c request ping {} whole", PING.len());
+        let _ = writeln!(expected, "3 c2s request ping {} whole", PING.len());
+        let _ = writeln!(expected, "4 c2s request tools/call {} cut", CALL.len());
+        let _ = writeln!(expected, "5 c2s request ping {} whole", PING.len());
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn a_message_without_its_last_or_first_piece_is_cut() {
+        let (start, end) = CALL.split_at(50);
+        let got = listed(&[(FRAGMENT, SERVER, start), (Framing::Lf, CLIENT, "gap"), (Framing::Lf, SERVER, PING)]);
+        let lines: Vec<&str> = got.lines().collect();
+        assert!(lines[0].starts_with("0 s2c") && lines[0].ends_with("50 cut"), "{got}");
+        assert!(lines[0].contains("tools/call"), "the method is known: {got}");
+        assert_eq!((lines[1], lines.len()), ("1 gap", 3));
+        let at_the_end = listed(&[(FRAGMENT, SERVER, start)]);
+        assert!(at_the_end.starts_with("0 s2c") && at_the_end.ends_with("50 cut\n"), "{at_the_end}");
+        let without_start = listed(&[(Framing::Lf, SERVER.with(Flags::TRUNCATED), end)]);
+        assert!(without_start.ends_with(&format!("{} cut\n", end.len())), "{without_start}");
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_in_memory_become_one_message() {
+        let framed = format!("Content-Length: {}\r\n\r\n{CALL}", CALL.len());
+        let header = header(7, Framing::ContentLength, CLIENT, framed.len());
+        let (mut exporter, mut out) = (ByMessage::<List>::default(), Vec::new());
+        let (start, end) = framed.as_bytes().split_at(60);
+        exporter.part(&header, start, false, &mut out).expect("written");
+        exporter.part(&header, end, true, &mut out).expect("written");
+        // Damage may leave nothing but an empty last part.
+        exporter.part(&header, b"", true, &mut out).expect("written");
+        let expected = format!("7 c2s request tools/call {} cut\n7 c2s blank - 0 cut\n", framed.len());
+        assert_eq!(String::from_utf8(out).expect("text"), expected);
+    }
+}

@@ -1053,7 +1053,7 @@ _mcpreel() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "jsonl commands csv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "jsonl commands csv mermaid" -- "${cur}"))
                     return 0
                     ;;
                 --output)

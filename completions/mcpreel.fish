@@ -1059,7 +1059,8 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l format -d 'The output format' -r -f -a "jsonl\t'JSON lines, one event per line; loses nothing'
 commands\t'Shell commands that repeat the client\'s requests with `mcpreel call`'
-csv\t'A table for spreadsheets, one message per row'"
+csv\t'A table for spreadsheets, one message per row'
+mermaid\t'A Mermaid sequence diagram, one arrow per message'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s o -l output -d 'Write to this file; `-` is stdout' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'

@@ -776,6 +776,35 @@ fn a_table_for_spreadsheets() {
 }
 
 #[test]
+fn a_sequence_diagram() {
+    let stage = Stage::new();
+    let request = r#""stream":4,"dir":"c2s","message":{"id":1,"method":"a;\n%%{init}%%"}"#;
+    let progress = r#""stream":4,"dir":"s2c","message":{"method":"notifications/progress"}"#;
+    let noise = r#""stream":4,"dir":"s2c","text":"ready: #1""#;
+    let injected = r#""stream":7,"dir":"c2s","injected":true,"message":{"id":1,"method":"ping"}"#;
+    let gap = r#""stream":7,"event":"gap","framing":"whole","base64":"oA==""#;
+    let answer = format!(r#""stream":4,"dir":"s2c","message":{{"id":1,"result":"{}"}}"#, "x".repeat(1000));
+    let lines = [request, progress, progress, noise, injected, gap, progress, &answer];
+    let header = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");
+    let lines = lines.map(|members| format!("{{\"time\":\"{CREATED}\",{members}}}\n")).concat();
+    stage.import("d.reel", header + &lines);
+    let expected = "sequenceDiagram
+    participant client
+    participant server
+    client->>server: a#59; #37;#37;#123;init#125;#37;#37;
+    server-)client: notifications/progress × 2
+    server-xclient: [no message] noise ready#58; #35;1
+    participant client 7
+    participant server 7
+    client 7->>server 7: [injected] ping
+    Note over client 7,server 7: traffic is missing here
+    server-)client: notifications/progress
+    server-->>client: result of a#59; #37;#37;#123;init#125;#37;#37; (1020 bytes)
+";
+    assert_eq!(stage.ok(&["export", "--format", "mermaid", "d.reel"]).out(), expected);
+}
+
+#[test]
 fn odd_payloads_come_back_byte_for_byte() {
     let stage = Stage::new();
     let header = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");

@@ -17,6 +17,7 @@ mod bad_input;
 mod behaviours;
 mod clients;
 mod comparing;
+mod completing;
 mod diff_views;
 mod events;
 mod files;

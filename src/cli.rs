@@ -113,7 +113,9 @@ impl Context {
 
 /// Runs the program and returns its exit code.
 pub(crate) fn run() -> ExitCode {
-    completing::answer();
+    if completing::answer() {
+        return ExitCode::SUCCESS;
+    }
     // A parent that ignores SIGCHLD passes that on, and then we could not learn how a child ended. Any handler, even
     // one that does nothing, prevents that here, and is not inherited by the children.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGCHLD, Arc::default());

@@ -26,18 +26,16 @@ pub(super) const SHELLS: [(&dyn EnvCompleter, &str); 5] = [
     (&Zsh, "_mcpreel"),
 ];
 
-/// Answers the shell and ends the process, if a shell asks.
-pub(super) fn answer() {
+/// Answers the shell, if a shell asks. Returns whether it did.
+pub(super) fn answer() -> bool {
     if std::env::var_os(VARIABLE).is_none() {
-        return;
+        return false;
     }
     let index = std::env::var(INDEX).ok().and_then(|index| index.parse().ok());
     let words = server_command_first(std::env::args_os().collect(), index);
     let answered =
         CompleteEnv::with_factory(completed).var(VARIABLE).try_complete(words, std::env::current_dir().ok().as_deref());
-    if answered.unwrap_or_else(|error| error.exit()) {
-        std::process::exit(0);
-    }
+    answered.unwrap_or_else(|error| error.exit())
 }
 
 /// The engine of clap does not know that the words after `--` belong to the last argument. So before a word of a

@@ -243,7 +243,7 @@ impl Source {
             Err(fault) => return cx.report(fault.name(), Some(server), fault.sentence(event), data),
             Ok(Some(odd)) => {
                 let about = json!({"id": id, "subscription": subscription});
-                cx.report("odd", Some(server), format!("{}: {odd}", note(event)), about);
+                cx.report("odd event", Some(server), format!("{}: {odd}", note(event)), about);
             }
             Ok(None) => {}
         }

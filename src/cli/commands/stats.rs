@@ -3,6 +3,7 @@
 mod audit;
 
 use crate::cli::printer::Format;
+use crate::cli::recordings;
 use crate::cli::redaction::{RedactOptions, ReportWarning};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
@@ -80,7 +81,9 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     }
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
-    let again = || redacted.or_else(|| ReelReader::open(&path).ok());
+    // A pipe cannot be read again.
+    let opened = || path.is_file().then(|| recordings::open(&path, None).ok()).flatten();
+    let again = || redacted.or_else(|| opened().map(|opened| opened.reader));
     let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq)).unwrap_or_default();
     match args.format {
         Format::Json => {

@@ -24,6 +24,7 @@ mod gateway;
 mod generated;
 mod mcpl;
 mod mcpl_peers;
+mod mocking;
 mod oracle;
 mod overlay;
 mod peers;

@@ -878,7 +878,9 @@ fn times_in_base64_are_volatile_and_the_rest_is_not() {
 fn base64_of_bytes_is_compared_as_it_is() {
     use base64::Engine;
     let engine = base64::engine::general_purpose::STANDARD;
-    let picture = |last: u8| engine.encode([&b"\x89PNG\r\n\x1a\n at 12:00:01 PM and some more bytes of a picture"[..], &[last]].concat());
+    let picture = |last: u8| {
+        engine.encode([&b"\x89PNG\r\n\x1a\n at 12:00:01 PM and some more bytes of a picture"[..], &[last]].concat())
+    };
     let of =
         |blob: String| vec![ask(1, "t", json!({})), answer(1, json!({"contents": [{"uri": "a://b", "blob": blob}]}))];
     assert_eq!(diff(&of(picture(1)), &of(picture(1))).changed, 0);

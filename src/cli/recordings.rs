@@ -146,6 +146,32 @@ pub(super) fn conversations(path: &Path) -> Result<Vec<Conversation>, CommandErr
     Ok(found)
 }
 
+/// Reads the sessions of a recording with these numbers; all without a number.
+///
+/// # Errors
+///
+/// The recording cannot be read, contains no messages of a client, or has no session with one of these numbers.
+pub(super) fn chosen(path: &Path, streams: &[u32]) -> Result<Vec<Conversation>, CommandError> {
+    let sessions = conversations(path)?;
+    let is_missing = |wanted: &&u32| !sessions.iter().any(|session| session.stream() == **wanted);
+    if let Some(unknown) = streams.iter().find(is_missing) {
+        let numbers: Vec<String> = sessions.iter().map(|session| session.stream().to_string()).collect();
+        let error = CommandError::usage(format!("{} has no session {unknown}", path.display()));
+        return Err(error.hint(format!("it has {}", numbers.join(", "))));
+    }
+    let is_wanted = |session: &Conversation| streams.is_empty() || streams.contains(&session.stream());
+    Ok(sessions.into_iter().filter(is_wanted).collect())
+}
+
+/// Returns the path of the new reel with this number, from 1.
+pub(super) fn numbered(path: &Path, number: usize) -> PathBuf {
+    if number <= 1 {
+        return path.to_owned();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{number}.reel"))
+}
+
 impl Recorded {
     /// The path of its JSON lines: of those that were read, or that an export writes. Empty if it is a transcript.
     pub(super) fn lines(&self) -> String {

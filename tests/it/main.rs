@@ -27,6 +27,7 @@ mod mcpl;
 mod mcpl_hosts;
 mod mcpl_peers;
 mod mcpl_tools;
+mod mocking;
 mod oracle;
 mod overlay;
 mod peers;

@@ -55,7 +55,7 @@ impl Lifecycle {
             return;
         }
         if !before.initialize_asked {
-            let excepted = matches!(method, "ping" | "notifications/cancelled" | "server/discover");
+            let excepted = may_be_early(method) && method != "notifications/initialized";
             if !excepted && !self.start_judged {
                 self.start_judged = true;
                 findings.note(

@@ -236,7 +236,7 @@ rules! {
         "Whoever receives a notification sends no response to it, not even an error.",
         "JSON-RPC 2.0 §4.1";
     NOT_INITIALIZED = Error "lifecycle/not-initialized",
-        "In a revision before 2026-07-28, the client must begin a session with `initialize`; before it, neither side sends anything but `ping`, `server/discover` and `notifications/cancelled`.",
+        "In a revision before 2026-07-28, the client must begin a session with `initialize`; before it, neither side sends anything but `ping`, `server/discover`, `notifications/message` and `notifications/cancelled`.",
         "MCP lifecycle";
     SECOND_INITIALIZE = Error "lifecycle/second-initialize",
         "The client must send `initialize` only once per session.",

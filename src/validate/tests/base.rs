@@ -122,11 +122,6 @@ pub(super) const CASES: &[Case] = &[
     ),
     ("lifecycle/not-initialized", r#"c>s {"id":1,"method":"tools/list"}"#),
     (
-        "lifecycle/not-initialized",
-        r#"s>c {"method":"notifications/message","params":{"level":"info","data":"started"}}
-           hello 2025-11-25 {} | {"logging":{}}"#,
-    ),
-    (
         "lifecycle/initialized-missing",
         r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
                "clientInfo":{"name":"c","version":"1"}}}
@@ -383,7 +378,8 @@ fn damage_counts_for_connections_that_come_later() {
     }
 }
 
-/// A server may send log messages before anything else.
+/// A server may send log messages before anything else: it "SHOULD NOT send requests other than pings and logging
+/// before receiving the `initialized` notification" (MCP 2025-11-25, Lifecycle, Initialization).
 #[test]
 fn logging_is_no_early_message() {
     let report = super::run(

@@ -4,6 +4,7 @@
 //! result and error. It skips payloads without parsing them. Faults of the envelope are listed, never refused.
 
 use super::json::{self, Member};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// The kind of a message, according to its envelope.
@@ -234,6 +235,17 @@ impl<'a> Id<'a> {
     fn is_integer_like(self) -> bool {
         let digits = self.0.strip_prefix(b"-").unwrap_or(self.0);
         !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    }
+}
+
+impl IdKey {
+    /// Returns the key of an id that stands in a message's content; `None` if the value cannot be one.
+    pub fn of_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self::Text(text.as_str().into())),
+            Value::Number(number) => Some(Id(number.to_string().as_bytes()).key()),
+            _ => None,
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod architecture;
 mod bad_input;
 mod behaviours;
 mod clients;
+mod command_line;
 mod comparing;
 mod completing;
 mod diff_views;

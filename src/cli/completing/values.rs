@@ -1,6 +1,6 @@
 //! What a shell offers: reels, live sessions, configured servers, methods, tools, rules and programs.
 
-use crate::cli::own_words;
+use crate::cli::own_line::own_words;
 use crate::config::clients;
 use crate::error::Notices;
 use crate::explain;

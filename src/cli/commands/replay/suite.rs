@@ -4,8 +4,9 @@
 
 use super::ReplayArgs;
 use super::report::{self, Form};
+use crate::cli::own_line::own_words;
 use crate::cli::progress::SharedProgress;
-use crate::cli::{Context, Outcome, own_words, recordings};
+use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::replayed::{SessionReport, Verdict};
 use crate::wire::text::{counted, excerpt};

@@ -9,6 +9,7 @@ mod handlers;
 mod lane;
 mod listening;
 mod own_line;
+mod pager;
 mod printer;
 mod progress;
 mod project;
@@ -79,7 +80,7 @@ Exit codes:
 /// When to colour the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ColorChoice {
-    /// If the output is a terminal and NO_COLOR is not set.
+    /// If the output is a terminal that is not dumb (TERM), and NO_COLOR is not set.
     Auto,
     /// Always.
     Always,
@@ -125,7 +126,7 @@ pub(crate) fn run() -> ExitCode {
     };
     let context = Context { printer: Printer::new(everywhere.color), verbose: everywhere.verbose };
     let outcome = command.run(&context);
-    let outcome = outcome.and_then(|outcome| context.printer.flush().map(|()| outcome).map_err(CommandError::output));
+    let outcome = outcome.and_then(|outcome| context.printer.close().map(|()| outcome).map_err(CommandError::output));
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
@@ -220,7 +221,7 @@ fn complain(error: CommandError, printer: &Printer) -> ExitCode {
 /// line and is therefore escaped.
 fn print_usage(error: &clap::Error) {
     let text = error.render();
-    let is_coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_coloured = io::stderr().is_terminal() && printer::allows_colours();
     let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
     let _ = io::stderr().write_all(format!("mcpreel: {}", printable(&text, is_coloured)).as_bytes());
 }

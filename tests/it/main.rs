@@ -42,6 +42,7 @@ mod replay;
 mod replaying;
 mod reports;
 mod scenarios;
+mod screen;
 mod sessions;
 mod surface;
 mod survive;

@@ -11,6 +11,7 @@ use crate::files::reels;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;
+use crate::session::summary::Depth;
 use crate::session::view::{Placed, Words};
 use crate::sessions::live;
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
@@ -461,7 +462,7 @@ fn about(reader: Option<ReelReader>, seq: u64) -> String {
                     &event,
                     reader.methods().get(number as usize).map(|name| &**name),
                     &Placed::default(),
-                    false,
+                    Depth::Subject,
                 );
                 return Some(words.about);
             }

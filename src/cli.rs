@@ -4,9 +4,12 @@ mod checking;
 mod client_session;
 mod commands;
 mod comparing;
+mod completing;
 mod handlers;
 mod lane;
 mod listening;
+mod own_line;
+mod pager;
 mod printer;
 mod progress;
 mod project;
@@ -19,7 +22,6 @@ use crate::error::{CommandError, ErrorKind, Notices};
 use crate::render::text::printable;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use printer::Printer;
-use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
@@ -78,7 +80,7 @@ Exit codes:
 /// When to colour the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ColorChoice {
-    /// If the output is a terminal and NO_COLOR is not set.
+    /// If the output is a terminal that is not dumb (TERM), and NO_COLOR is not set.
     Auto,
     /// Always.
     Always,
@@ -112,33 +114,25 @@ impl Context {
 
 /// Runs the program and returns its exit code.
 pub(crate) fn run() -> ExitCode {
+    if completing::answer() {
+        return ExitCode::SUCCESS;
+    }
     // A parent that ignores SIGCHLD passes that on, and then we could not learn how a child ended. Any handler, even
     // one that does nothing, prevents that here, and is not inherited by the children.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGCHLD, Arc::default());
     let Cli { everywhere, command } = match parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            let code = usage_error(&error);
-            if error.use_stderr() {
-                crate::record::startup_error::answer(&own_words(), usage_reason(&error.to_string()));
-            }
-            return code;
-        }
+        Err(error) => return refuse(&error),
     };
     let context = Context { printer: Printer::new(everywhere.color), verbose: everywhere.verbose };
     let outcome = command.run(&context);
-    let outcome = outcome.and_then(|outcome| context.printer.flush().map(|()| outcome).map_err(CommandError::output));
+    let outcome = outcome.and_then(|outcome| context.printer.close().map(|()| outcome).map_err(CommandError::output));
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
         Ok(Outcome::Server(status)) => mirror(status),
-        Err(error) => {
-            if error.kind != ErrorKind::Quiet {
-                context.printer.complain(&error);
-                crate::record::startup_error::answer(&own_words(), &error.message);
-            }
-            ExitCode::from(error.kind.exit_code())
-        }
+        Err(error) if error.kind == ErrorKind::Quiet => ExitCode::from(error.kind.exit_code()),
+        Err(error) => complain(own_line::explained(error), &context.printer),
     }
 }
 
@@ -191,31 +185,43 @@ fn described(command: clap::Command, built: &clap::Command) -> clap::Command {
     })
 }
 
-/// The arguments of this process.
-fn own_words() -> Vec<OsString> {
-    std::env::args_os().skip(1).collect()
-}
-
 /// What is wrong with a command line, on one line.
 fn usage_reason(error: &str) -> &str {
     let first = error.lines().next().unwrap_or_default();
     first.strip_prefix("error: ").unwrap_or(first)
 }
 
-fn usage_error(error: &clap::Error) -> ExitCode {
-    print_usage(error);
-    ExitCode::from(if error.use_stderr() { ErrorKind::Usage.exit_code() } else { 0 })
-}
-
-/// Prints help, or what is wrong with the command line, in the form of our other errors. An error may repeat words of the
-/// command line and is therefore escaped.
-fn print_usage(error: &clap::Error) {
+/// Prints help, or reports an invalid command line.
+fn refuse(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
-        return;
+        return ExitCode::SUCCESS;
     }
+    let reason = CommandError::usage(usage_reason(&error.to_string()));
+    if error.kind() == clap::error::ErrorKind::UnknownArgument {
+        let explained = own_line::explained(reason);
+        if !explained.hints.is_empty() {
+            return complain(explained, &Printer::new(ColorChoice::Auto));
+        }
+    }
+    print_usage(error);
+    let words = own_line::words_before_command();
+    crate::record::startup_error::answer(&words, usage_reason(&error.to_string()));
+    ExitCode::from(ErrorKind::Usage.exit_code())
+}
+
+/// Reports an error to the user, and to a client that started this process as its server.
+fn complain(error: CommandError, printer: &Printer) -> ExitCode {
+    printer.complain(&error);
+    crate::record::startup_error::answer(&own_line::words_before_command(), &error.message);
+    ExitCode::from(error.kind.exit_code())
+}
+
+/// Prints what is wrong with the command line, in the form of our other errors. An error may repeat words of the command
+/// line and is therefore escaped.
+fn print_usage(error: &clap::Error) {
     let text = error.render();
-    let is_coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_coloured = io::stderr().is_terminal() && printer::allows_colours();
     let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
     let _ = io::stderr().write_all(format!("mcpreel: {}", printable(&text, is_coloured)).as_bytes());
 }

@@ -93,9 +93,13 @@ impl CommandError {
         Self::new(ErrorKind::Internal, format!("cannot write the output: {error}"))
     }
 
-    /// A file could not be read.
+    /// A file could not be read, or what is in it is not valid.
     pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
-        Self::new(ErrorKind::Input, format!("cannot read {}: {error}", path.display()))
+        let reported = match error.kind() {
+            io::ErrorKind::InvalidData => format!("{}: {error}", path.display()),
+            _ => format!("cannot read {}: {error}", path.display()),
+        };
+        Self::new(ErrorKind::Input, reported)
     }
 
     /// A document is invalid, with the line.

@@ -3,6 +3,7 @@
 //! This module must never use tokio or files, or print: readers and writers come in as arguments.
 
 pub(crate) mod commands;
+pub(crate) mod conversion;
 pub(crate) mod csv;
 pub(crate) mod jsonl;
 pub(crate) mod mermaid;
@@ -75,7 +76,7 @@ pub(crate) struct ImportFormat {
     /// Whether a file with this beginning (at most 1 MiB) is of this format.
     pub detect: fn(&[u8]) -> bool,
     /// Reads the beginning of a file.
-    pub open: fn(Box<dyn BufRead>) -> Opened,
+    pub open: fn(Box<dyn BufRead + Send>) -> Opened,
 }
 
 /// A file whose beginning has been read.
@@ -86,7 +87,7 @@ pub(crate) type Opened = Result<Box<dyn Importer>, JsonlError>;
 /// # Errors
 ///
 /// Reading failed, or the file is not of this format.
-pub(crate) fn open_any(mut input: Box<dyn BufRead>) -> Opened {
+pub(crate) fn open_any(mut input: Box<dyn BufRead + Send>) -> Opened {
     let format = detected(input.fill_buf()?);
     (format.open)(input)
 }
@@ -97,7 +98,7 @@ pub(crate) fn detected(start: &[u8]) -> &'static ImportFormat {
 }
 
 /// Reads one file as the events of a reel.
-pub trait Importer {
+pub trait Importer: Send {
     /// What the reel says about itself.
     fn header(&self) -> &FileHeader;
 

@@ -20,6 +20,7 @@ need npm "npm (it comes with Node)"
 need cc "a C compiler"
 need c++ "a C++ compiler"
 need jq "jq 1.6 or newer"
+need zsh "zsh"
 
 target=$(realpath -m -- "${CARGO_TARGET_DIR:-target}")
 mcpreel=$target/debug/mcpreel

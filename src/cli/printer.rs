@@ -1,6 +1,7 @@
 //! All output passes through here: data goes to stdout, everything else to stderr.
 
 use super::ColorChoice;
+use super::pager::{PagedOutput, Paging, Screen};
 use super::progress::Progress;
 use crate::error::CommandError;
 use crate::render::output_buffer::OutputBuffer;
@@ -29,6 +30,7 @@ pub(super) struct Printer {
     complaint_palette: Palette,
     /// The number of columns, if stdout is a terminal.
     pub width: Option<usize>,
+    screen: Option<Screen>,
     /// Whether stdout is a terminal.
     pub is_terminal: bool,
 }
@@ -37,14 +39,49 @@ pub(super) struct Printer {
 /// written: when a recorded server closes its output, ours must be closed, too, without another descriptor that keeps
 /// it open.
 #[derive(Default)]
-pub(super) struct OwnOutput(Option<File>);
+pub(super) enum OwnOutput {
+    /// Nothing was written.
+    #[default]
+    Unused,
+    /// Stdout itself.
+    Direct(File),
+    /// To a pager, if it becomes long.
+    Paged(Box<PagedOutput>),
+}
+
+impl OwnOutput {
+    fn direct(&mut self) -> io::Result<&mut File> {
+        if !matches!(self, Self::Direct(_)) {
+            *self = Self::Direct(own_output()?);
+        }
+        match self {
+            Self::Direct(file) => Ok(file),
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Prints what was held back for a pager, or waits until the user has left it.
+    fn close(&mut self) -> io::Result<()> {
+        match std::mem::take(self) {
+            Self::Paged(paged) => {
+                let held = paged.finish();
+                if held.is_empty() { Ok(()) } else { self.direct()?.write_all(&held) }
+            }
+            other => {
+                *self = other;
+                Ok(())
+            }
+        }
+    }
+}
 
 impl Write for OwnOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.0 {
-            Some(file) => file.write(bytes),
-            none => own_output().and_then(|file| none.insert(file).write(bytes)),
+        let Self::Paged(paged) = self else { return self.direct()?.write(bytes) };
+        if let Some(held) = paged.take(bytes)? {
+            self.direct()?.write_all(&held)?;
         }
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -58,8 +95,18 @@ fn own_output() -> io::Result<File> {
 
 impl Drop for Printer {
     fn drop(&mut self) {
-        let _ = self.flush();
+        let _ = self.close();
     }
+}
+
+/// Whether the environment allows colours on a terminal.
+pub(super) fn allows_colours() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
+}
+
+/// Whether the terminal understands no escape sequences.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// [`Printer::note`], for code that cannot borrow the printer.
@@ -73,17 +120,19 @@ impl Printer {
             let wanted = match choice {
                 ColorChoice::Always => true,
                 ColorChoice::Never => false,
-                ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+                ColorChoice::Auto => is_terminal && allows_colours(),
             };
             if wanted { Palette::coloured() } else { Palette::plain() }
         };
         let is_terminal = io::stdout().is_terminal();
-        let width = is_terminal.then(terminal_size::terminal_size).flatten();
+        let size = is_terminal.then(terminal_size::terminal_size).flatten();
+        let screen = size.map(|(columns, rows)| Screen { columns: columns.0.into(), rows: rows.0.into() });
         Self {
             out: RefCell::new(OutputBuffer::new(OwnOutput::default())),
             palette: palette(is_terminal),
             complaint_palette: palette(io::stderr().is_terminal()),
-            width: width.map(|(width, _)| usize::from(width.0)),
+            width: screen.map(|screen| screen.columns),
+            screen,
             is_terminal,
         }
     }
@@ -157,6 +206,32 @@ impl Printer {
         self.out.borrow_mut().flush()
     }
 
+    /// Shows the output from now on in a pager, if stdout is a terminal that can show one.
+    pub(super) fn page(&self, paging: Option<Paging>) {
+        let paged = paging
+            .zip(self.screen.filter(|_| !is_dumb()))
+            .and_then(|(paging, screen)| PagedOutput::new(paging, screen));
+        if let Some(paged) = paged {
+            *self.out.borrow_mut().writer() = OwnOutput::Paged(Box::new(paged));
+        }
+    }
+
+    /// Whether the output may be shown in a pager, so that [`Printer::file`] is not all of it.
+    pub(super) fn is_paged(&self) -> bool {
+        matches!(self.out.borrow_mut().writer(), OwnOutput::Paged(_))
+    }
+
+    /// Writes what is buffered, and waits until the user has left the pager, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
+    pub(super) fn close(&self) -> io::Result<()> {
+        let mut out = self.out.borrow_mut();
+        let written = out.flush();
+        out.writer().close().and(written)
+    }
+
     /// Prints a note to stderr, on one line. Control characters are escaped.
     pub(super) fn note(&self, text: &str) {
         note(text);
@@ -177,7 +252,7 @@ impl Printer {
 
     /// Prints an error with its hints to stderr. Control characters are escaped.
     pub(super) fn complain(&self, error: &CommandError) {
-        let _ = self.flush();
+        let _ = self.close();
         let Palette { error: red, faint, .. } = self.complaint_palette;
         let mut text = format!("mcpreel: {red}error{red:#}: {}\n", visible_text(&error.message));
         for hint in &error.hints {

@@ -1,98 +1,132 @@
-//! Recorded sessions in any format that mcpreel reads: reels, and what `import` takes.
+//! Opens recorded sessions in any format that mcpreel reads, as reels: reels themselves, and what `import` takes.
+
+pub(super) mod twice;
 
 use super::printer::note;
-use super::redaction::RedactOptions;
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::files::reels;
-use crate::formats::jsonl::JsonlError;
-use crate::formats::{self, Importer};
+use crate::formats::conversion::{Conversion, invalid};
+use crate::formats::{self, ImportFormat, jsonl};
 use crate::replay::{Conversation, Conversations};
-use crate::trace::{Damage, Event, EventHeader, FileHeader, Item, ReelReader};
+use crate::trace::{Damage, Event, FileHeader, FormatError, Item, ReelReader};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// The number of bytes by which a format is recognised.
-pub(super) const BEGINNING: usize = 1 << 20;
+const BEGINNING: usize = 1 << 20;
 
-/// A recorded session that is about to be read.
+/// A recorded session that is open.
 pub(super) struct Recorded {
-    path: PathBuf,
-    kind: Kind,
+    /// Its path as the user knows it.
+    pub path: PathBuf,
+    /// Its events.
+    pub reader: ReelReader,
+    /// The format of a text, which is converted while it is read; `None` for a reel.
+    pub format: Option<&'static ImportFormat>,
 }
 
-enum Kind {
-    Reel(Box<ReelReader>),
-    /// Text in a format that `import` reads.
-    Text(Box<dyn BufRead + Send>),
-}
-
-/// Opens a reel, JSON lines or a transcript; `-` is stdin. If a reel's recorder was killed, `warn` gets a note.
+/// Opens a reel, JSON lines or a transcript; `-` is stdin. The content decides, not the name. If a reel's recorder was
+/// killed, `warn` gets a note.
 ///
 /// # Errors
 ///
 /// It cannot be read.
-pub(super) fn open(path: &Path, warn: Option<Warn>, redact: &RedactOptions) -> Result<Recorded, CommandError> {
+pub(super) fn open(path: &Path, warn: Option<Warn>) -> Result<Recorded, CommandError> {
     let path = reels::found(path);
-    if redact.redact {
-        let kind = Kind::Reel(Box::new(redact.open_whole(Some(&path))?.0));
-        return Ok(Recorded { path, kind });
-    }
-    let failed = |error: io::Error| CommandError::reading(&path, &error);
-    let is_stdin = path == Path::new("-");
-    let kind = if is_stdin || !path.is_file() && path.exists() && !path.is_dir() {
-        let source: Box<dyn Read + Send> =
-            if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(&path).map_err(failed)?) };
-        let mut input = BufReader::with_capacity(BEGINNING, source);
-        match is_text(input.fill_buf().map_err(failed)?) {
-            true => Kind::Text(Box::new(input)),
-            false => {
-                let reader = ReelReader::from_stream(Box::new(input));
-                Kind::Reel(Box::new(reader.map_err(|error| CommandError::reel(&path, &error))?))
-            }
-        }
-    } else if let Some(input) = open_text(&path).map_err(failed)? {
-        Kind::Text(input)
-    } else {
-        let opened = match warn {
-            Some(warn) => reels::open_whole(Some(&path), warn),
-            None => reels::open(Some(&path)),
-        };
-        Kind::Reel(Box::new(opened?.0))
+    let (reader, format) = reader(&path, &path)?;
+    let reader = match warn {
+        Some(warn) => reels::whole(reader, &path, warn)?,
+        None => reader,
     };
-    Ok(Recorded { path, kind })
+    Ok(Recorded { path, reader, format })
 }
 
-/// Opens a file if it contains text.
-fn open_text(path: &Path) -> io::Result<Option<Box<dyn BufRead + Send>>> {
-    if !path.is_file() {
-        return Ok(None);
+/// Like [`open`]; without a path, the newest reel.
+///
+/// # Errors
+///
+/// It cannot be read, or there is no reel.
+pub(super) fn named_or_newest(path: Option<&Path>, warn: Option<Warn>) -> Result<Recorded, CommandError> {
+    match path {
+        Some(path) => open(path, warn),
+        None => open(&reels::newest()?, warn),
     }
-    let mut input = BufReader::with_capacity(BEGINNING, File::open(path)?);
-    Ok(if is_text(input.fill_buf()?) { Some(Box::new(input)) } else { None })
+}
+
+/// The reader of a path, and the format if that is not a reel. `shown` is the path in errors.
+fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static ImportFormat>), CommandError> {
+    let bad = |error: FormatError| CommandError::reel(shown, &error);
+    let is_stdin = path == Path::new("-");
+    if path.is_dir() {
+        return ReelReader::open(path).map(|reader| (reader, None)).map_err(bad);
+    }
+    let source: Box<dyn Read + Send> = match is_stdin {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(path).map_err(|error| bad(FormatError::Io(error)))?),
+    };
+    let mut input = BufReader::with_capacity(BEGINNING, source);
+    let beginning = input.fill_buf().map_err(|error| CommandError::reading(shown, &error))?;
+    if !is_text(beginning) {
+        // The events of a file can be read in any order.
+        let opened = if path.is_file() { ReelReader::open(path) } else { ReelReader::from_stream(Box::new(input)) };
+        return opened.map(|reader| (reader, None)).map_err(bad);
+    }
+    let format = formats::detected(beginning);
+    let reader = converted(format, Box::new(input)).map_err(|error| {
+        let error = CommandError::reading(shown, &error);
+        formats::IMPORT.iter().rev().fold(error, |error, format| error.hint(format.hint))
+    })?;
+    Ok((reader, Some(format)))
+}
+
+fn converted(format: &ImportFormat, input: Box<dyn BufRead + Send>) -> io::Result<ReelReader> {
+    let importer = (format.open)(input).map_err(invalid)?;
+    ReelReader::from_stream(Box::new(Conversion::new(importer)?)).map_err(io::Error::other)
 }
 
 /// Returns whether a file begins with a JSON object, as no reel does.
-pub(super) fn is_text(beginning: &[u8]) -> bool {
+fn is_text(beginning: &[u8]) -> bool {
     beginning.trim_ascii_start().first() == Some(&b'{')
 }
 
-/// Returns what a recording says about itself. Its format does not matter.
+/// Returns what a recording says about itself.
 ///
 /// # Errors
 ///
 /// It cannot be read.
 pub(super) fn header(path: &Path) -> Result<FileHeader, CommandError> {
-    let Some(text) = open_text(path).map_err(|error| CommandError::reading(path, &error))? else {
-        return Ok(reels::open(Some(path))?.0.header().clone());
-    };
-    // What cannot be imported is reported when it is read.
-    Ok(formats::open_any(text).map(|importer| importer.header().clone()).unwrap_or_default())
+    Ok(open(path, None)?.reader.header().clone())
 }
 
 /// Returns whether a path is a reel whose events can be read in any order.
 pub(super) fn is_reel_file(path: &Path) -> bool {
-    path.is_file() && open_text(path).is_ok_and(|text| text.is_none())
+    path.is_file() && open(path, None).is_ok_and(|opened| opened.format.is_none())
+}
+
+/// Expands folders: each into the reels and JSON lines in it, sorted by name.
+///
+/// # Errors
+///
+/// A folder cannot be read, or has none.
+pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let entries = std::fs::read_dir(path).map_err(|error| CommandError::reading(path, &error))?;
+        let is_session = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "reel" || ending == "jsonl");
+        let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_session).collect();
+        if found.is_empty() {
+            let message = format!("{}: no reels (*.reel) or JSON lines (*.jsonl) in this folder", path.display());
+            return Err(CommandError::new(ErrorKind::Input, message));
+        }
+        found.sort();
+        files.append(&mut found);
+    }
+    Ok(files)
 }
 
 /// Returns the sessions of a recording in which the client sent something.
@@ -102,7 +136,7 @@ pub(super) fn is_reel_file(path: &Path) -> bool {
 /// The recording cannot be read, or contains no message of a client.
 pub(super) fn conversations(path: &Path) -> Result<Vec<Conversation>, CommandError> {
     let mut found = Conversations::default();
-    let damage = open(path, Some(note), &RedactOptions::default())?.each_event(|_| {}, |event| found.take(event))?;
+    let damage = open(path, Some(note))?.each_event(|_| {}, |event| found.take(event))?;
     damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
     let found = found.finish();
     if found.is_empty() {
@@ -112,82 +146,67 @@ pub(super) fn conversations(path: &Path) -> Result<Vec<Conversation>, CommandErr
     Ok(found)
 }
 
+/// Reads the sessions of a recording with these numbers; all without a number.
+///
+/// # Errors
+///
+/// The recording cannot be read, contains no messages of a client, or has no session with one of these numbers.
+pub(super) fn chosen(path: &Path, streams: &[u32]) -> Result<Vec<Conversation>, CommandError> {
+    let sessions = conversations(path)?;
+    let is_missing = |wanted: &&u32| !sessions.iter().any(|session| session.stream() == **wanted);
+    if let Some(unknown) = streams.iter().find(is_missing) {
+        let numbers: Vec<String> = sessions.iter().map(|session| session.stream().to_string()).collect();
+        let error = CommandError::usage(format!("{} has no session {unknown}", path.display()));
+        return Err(error.hint(format!("it has {}", numbers.join(", "))));
+    }
+    let is_wanted = |session: &Conversation| streams.is_empty() || streams.contains(&session.stream());
+    Ok(sessions.into_iter().filter(is_wanted).collect())
+}
+
+/// Returns the path of the new reel with this number, from 1.
+pub(super) fn numbered(path: &Path, number: usize) -> PathBuf {
+    if number <= 1 {
+        return path.to_owned();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{number}.reel"))
+}
+
 impl Recorded {
+    /// The path of its JSON lines: of those that were read, or that an export writes. Empty if it is a transcript.
+    pub(super) fn lines(&self) -> String {
+        match self.format {
+            Some(format) if format.name != jsonl::IMPORT.name => String::new(),
+            _ if self.path == Path::new("-") => "stdin.jsonl".to_owned(),
+            Some(_) => self.path.display().to_string(),
+            None => self.path.with_extension("jsonl").display().to_string(),
+        }
+    }
+
     /// Passes every event to `take`, in order, and the number of bytes that were read since the last call to `advance`.
     /// Returns the damage of a reel.
     ///
     /// # Errors
     ///
-    /// Reading failed, or the text is not in a known format.
+    /// Reading failed, or a text is not in its format.
     pub(super) fn each_event(
         self,
         mut advance: impl FnMut(u64),
         mut take: impl FnMut(&Event<'_>),
     ) -> Result<Vec<Damage>, CommandError> {
-        match self.kind {
-            Kind::Reel(reader) => each_of_reel(*reader, &self.path, advance, take),
-            Kind::Text(input) => {
-                let bad = |error: JsonlError| {
-                    let reported = format!("{}: {error}", self.path.display());
-                    let error = CommandError::new(ErrorKind::Input, reported);
-                    formats::IMPORT.iter().rev().fold(error, |error, format| error.hint(format.hint))
-                };
-                let mut importer = formats::open_any(input).map_err(bad)?;
-                each_of_text(&mut *importer, &mut advance, &mut take).map_err(bad)?;
-                Ok(Vec::new())
+        let mut reader = self.reader.with_payloads();
+        let (mut damage, mut reached) = (Vec::new(), reader.offset());
+        while let Some(item) = reader.next().map_err(|error| CommandError::reading(&self.path, &error))? {
+            match item {
+                Item::Damage(found) => damage.push(found),
+                Item::Block(block) => {
+                    block.events().for_each(|event| take(&event));
+                    reader.recycle(block);
+                    advance(reader.offset().saturating_sub(reached));
+                    reached = reader.offset();
+                }
             }
         }
+        Ok(damage)
     }
-}
-
-fn each_of_reel(
-    reader: ReelReader,
-    path: &Path,
-    mut advance: impl FnMut(u64),
-    mut take: impl FnMut(&Event<'_>),
-) -> Result<Vec<Damage>, CommandError> {
-    let mut reader = reader.with_payloads();
-    let (mut damage, mut reached) = (Vec::new(), reader.offset());
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
-        match item {
-            Item::Damage(found) => damage.push(found),
-            Item::Block(block) => {
-                block.events().for_each(|event| take(&event));
-                reader.recycle(block);
-                advance(reader.offset().saturating_sub(reached));
-                reached = reader.offset();
-            }
-        }
-    }
-    Ok(damage)
-}
-
-/// Numbers the events as an import would.
-fn each_of_text(
-    importer: &mut dyn Importer,
-    advance: &mut impl FnMut(u64),
-    take: &mut impl FnMut(&Event<'_>),
-) -> Result<(), JsonlError> {
-    let (mut seq, mut unreported) = (0, 0);
-    while let Some(event) = importer.next_event()? {
-        let header = EventHeader {
-            seq,
-            time: event.time,
-            stream: event.stream,
-            exchange: event.exchange,
-            kind: event.kind,
-            flags: event.flags,
-            framing: event.framing,
-            len: u32::try_from(event.payload.len()).unwrap_or(u32::MAX),
-            offset: 0,
-            message: None,
-        };
-        take(&Event { header: &header, payload: event.payload });
-        seq += 1;
-        unreported += event.payload.len();
-        if unreported >= BEGINNING {
-            advance(std::mem::take(&mut unreported) as u64);
-        }
-    }
-    Ok(())
 }

@@ -2,23 +2,19 @@
 
 use super::printer::{Printer, note};
 use super::project;
-use super::recordings::{BEGINNING, is_text};
-use crate::error::{CommandError, ErrorKind};
+use super::recordings::twice::TwicePath;
+use super::recordings::{self, Recorded};
+use crate::error::{CommandError, ErrorKind, Warn};
 use crate::files::reels;
-use crate::formats::{self, jsonl::JsonlError};
 use crate::redact::{Finder, Settings};
 use crate::share::{NOTE, Redaction};
-use crate::trace::{
-    Damage, Event, EventHeader, EventKind, FileHeader, Flags, FormatError, Item, ReelReader, ReelWriter, WriterOptions,
-};
-use crate::wire::Framing;
+use crate::trace::{Event, EventHeader, FileHeader, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::io::{self, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -117,38 +113,50 @@ fn random_key() -> Result<Vec<u8>, CommandError> {
 }
 
 impl RedactOptions {
-    /// Opens a reel that is read to its end, redacted if the user wants that.
+    /// Opens a recorded session, redacted if the user wants that. If its recorder was killed, `warn` gets a note.
     ///
     /// # Errors
     ///
-    /// The reel cannot be read, or a setting is not valid.
-    pub(crate) fn open_whole(&self, reel: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
-        if !self.redact {
-            return reels::open_whole(reel, note);
+    /// The session cannot be read, or a setting is not valid.
+    pub(crate) fn open(&self, path: &Path, warn: Option<Warn>) -> Result<Recorded, CommandError> {
+        match self.redact {
+            true => self.redacted(Some(path))?.open(),
+            false => recordings::open(path, warn),
         }
-        let redacted = self.redacted(reel)?;
-        Ok((redacted.open()?, redacted.shown))
     }
 
-    /// Like [`Self::open_whole`]; if the reel is redacted, also returns a second reader of the result.
+    /// Does the same; without a path, with the newest reel.
     ///
     /// # Errors
     ///
-    /// The reel cannot be read, or a setting is not valid.
+    /// As [`Self::open`], or there is no reel.
+    pub(crate) fn open_whole(&self, path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
+        let opened = match self.redact {
+            true => self.redacted(path)?.open()?,
+            false => recordings::named_or_newest(path, Some(note))?,
+        };
+        Ok((opened.reader, opened.path))
+    }
+
+    /// Like [`Self::open_whole`]; if the session is redacted, also returns a second reader of the result.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open_whole`].
     pub(crate) fn open_twice(
         &self,
-        reel: Option<&Path>,
+        path: Option<&Path>,
     ) -> Result<(ReelReader, PathBuf, Option<ReelReader>), CommandError> {
         if !self.redact {
-            return reels::open_whole(reel, note).map(|(reader, path)| (reader, path, None));
+            return self.open_whole(path).map(|(reader, path)| (reader, path, None));
         }
-        let redacted = self.redacted(reel)?;
-        let (one, other) = (redacted.open()?, redacted.open()?);
+        let redacted = self.redacted(path)?;
+        let (one, other) = (redacted.open()?.reader, redacted.open()?.reader);
         Ok((one, redacted.shown, Some(other)))
     }
 
-    fn redacted(&self, reel: Option<&Path>) -> Result<TwicePath, CommandError> {
-        Ok(self.key.redacted(&TwicePath::of(reel)?)?.0)
+    fn redacted(&self, path: Option<&Path>) -> Result<TwicePath, CommandError> {
+        Ok(self.key.redacted(&TwicePath::of(path)?)?.0)
     }
 
     /// Prints a note if a report that is not redacted contains what looks like a secret.
@@ -273,188 +281,13 @@ impl ExportWarning {
         }
     }
 }
-/// A reel that can be read twice: a file, or a copy of stdin or of another format without a name.
-pub(crate) struct TwicePath {
-    /// The path of the reel to read.
-    pub opened: PathBuf,
-    /// The path as the user knows it.
-    pub shown: PathBuf,
-    /// The file without a name, if it is one.
-    _spooled: Option<File>,
-}
-
-impl TwicePath {
-    /// The named reel, JSON lines or transcript, stdin, or the newest reel.
-    ///
-    /// # Errors
-    ///
-    /// There is no reel, or stdin cannot be read.
-    pub(crate) fn of(reel: Option<&Path>) -> Result<Self, CommandError> {
-        let shown = match reel {
-            Some(path) => reels::found(path),
-            None => reels::newest()?,
-        };
-        let failed = |error: io::Error| CommandError::reading(&shown, &error);
-        let from: Box<dyn io::Read> = match shown == Path::new("-") {
-            true => Box::new(io::stdin()),
-            false => Box::new(File::open(&shown).map_err(|error| CommandError::reel(&shown, &FormatError::Io(error)))?),
-        };
-        let mut from = BufReader::with_capacity(BEGINNING, from);
-        let is_text = is_text(from.fill_buf().map_err(failed)?);
-        if shown.is_file() && !is_text {
-            return Ok(Self { opened: shown.clone(), shown, _spooled: None });
-        }
-        Self::written(&shown, |out| match is_text {
-            true => import(from, &shown, out),
-            false => io::copy(&mut from, out).map(drop).map_err(failed),
-        })
-    }
-
-    /// A file without a name, with what `write` writes.
-    ///
-    /// # Errors
-    ///
-    /// Writing fails.
-    pub(crate) fn written(
-        shown: &Path,
-        write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), CommandError>,
-    ) -> Result<Self, CommandError> {
-        let failed = |error: io::Error| CommandError::writing(&std::env::temp_dir(), &error);
-        let file = unnamed_file().map_err(failed)?;
-        let mut out = BufWriter::new(&file);
-        write(&mut out)?;
-        out.flush().map_err(failed)?;
-        drop(out);
-        Ok(Self { opened: path_of(&file), shown: shown.to_owned(), _spooled: Some(file) })
-    }
-
-    /// The same reel, with another path for the user.
-    pub(crate) fn shown_as(self, shown: &Path) -> Self {
-        Self { shown: shown.to_owned(), ..self }
-    }
-}
-
-/// Converts JSON lines or a transcript to a reel.
-fn import(from: impl BufRead + 'static, shown: &Path, to: impl Write) -> Result<(), CommandError> {
-    let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", shown.display()));
-    let mut importer = formats::open_any(Box::new(from)).map_err(bad)?;
-    let header = importer.header().clone();
-    let mut writer = ReelWriter::create(to, &header, WriterOptions::default()).map_err(CommandError::output)?;
-    while let Some(event) = importer.next_event().map_err(bad)? {
-        writer.append(event).map_err(CommandError::output)?;
-    }
-    writer.finish().map(drop).map_err(CommandError::output)
-}
-
-impl TwicePath {
-    /// Opens the reel.
-    ///
-    /// # Errors
-    ///
-    /// The reel cannot be read.
-    pub(crate) fn open(&self) -> Result<ReelReader, CommandError> {
-        ReelReader::open(&self.opened).map_err(|error| CommandError::reel(&self.shown, &error))
-    }
-
-    /// Passes on every event. A damaged reel is refused, because nobody could say what the damage hides.
-    ///
-    /// # Errors
-    ///
-    /// The reel cannot be read or is damaged, or `take` fails.
-    pub(crate) fn each_event(
-        &self,
-        mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
-    ) -> Result<(), CommandError> {
-        let mut reader = self.open()?.leaving_long();
-        let mut pieces = Pieces::default();
-        while let Some(item) = reader.next().map_err(|error| CommandError::reading(&self.shown, &error))? {
-            match item {
-                Item::Damage(damage) if damage.of_index || damage.at_end => {}
-                Item::Damage(damage) => return Err(self.damaged(&damage)),
-                Item::Block(block) if reader.leaves_out(&block) => {
-                    let mut failure = None;
-                    let passed = reader.pass_payload(&block, |header, piece, is_last| {
-                        if failure.is_none() {
-                            failure = pieces.pass(header, piece, is_last, &mut take).err();
-                        }
-                        Ok(())
-                    });
-                    failure.map_or(Ok(()), Err)?;
-                    passed
-                        .map_err(|error| CommandError::reading(&self.shown, &error))?
-                        .map_err(|damage| self.damaged(&damage))?;
-                    reader.recycle(block);
-                }
-                Item::Block(block) => {
-                    block.events().try_for_each(|event| match pieces.added {
-                        0 => take(&event),
-                        _ => take(&Event { header: &pieces.numbered(event.header), payload: event.payload }),
-                    })?;
-                    reader.recycle(block);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn damaged(&self, damage: &Damage) -> CommandError {
-        CommandError::new(ErrorKind::Input, format!("{}: {damage}", self.shown.display()))
-            .hint("`mcpreel reel repair` writes an intact reel from what can be read")
-    }
-}
-
-/// Divides events that are too long for the memory into pieces, each an event of its own, as recorders do it.
-#[derive(Default)]
-struct Pieces {
-    /// How many events there are more because of that.
-    added: u64,
-}
-
-impl Pieces {
-    fn numbered(&self, header: &EventHeader) -> EventHeader {
-        EventHeader { seq: header.seq + self.added, ..header.clone() }
-    }
-
-    /// Passes on the next piece of an event.
-    fn pass(
-        &mut self,
-        header: &EventHeader,
-        piece: &[u8],
-        is_last: bool,
-        take: &mut impl FnMut(&Event<'_>) -> Result<(), CommandError>,
-    ) -> Result<(), CommandError> {
-        let mut header = self.numbered(header);
-        let is_whole = is_last && piece.len() == header.len as usize;
-        if !is_last {
-            header.framing = Framing::Fragment;
-            self.added += 1;
-        } else if !is_whole && header.kind == EventKind::Message {
-            header.flags = header.flags.with(Flags::TRUNCATED);
-        }
-        take(&Event { header: &header, payload: piece })
-    }
-}
-
-/// A file without a name, which is gone when it is closed.
-fn unnamed_file() -> io::Result<File> {
-    let folder = std::env::temp_dir();
-    let path = folder.join(format!("mcpreel-{}-{}", std::process::id(), fastrand::u64(..)));
-    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
-}
-
-fn path_of(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
-}
-
 /// The first pass over a reel.
 ///
 /// # Errors
 ///
 /// The reel cannot be read.
 pub(crate) fn learn(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), CommandError> {
-    let header = reel.open()?.header().clone();
+    let header = reel.open()?.reader.header().clone();
     redaction.learn_header(&header);
     reel.each_event(|event| {
         redaction.learn(event);
@@ -470,7 +303,7 @@ pub(crate) fn learn(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), C
 ///
 /// The reel cannot be read or is damaged, or writing fails.
 pub(crate) fn rewrite(redaction: &mut Redaction, reel: &TwicePath, out: impl Write) -> Result<u64, CommandError> {
-    let header = redaction.header(reel.open()?.header());
+    let header = redaction.header(reel.open()?.reader.header());
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(CommandError::output)?;
     reel.each_event(|event| {
         let payload = redaction.payload(event.header, event.payload);
@@ -488,7 +321,7 @@ pub(crate) fn rewrite(redaction: &mut Redaction, reel: &TwicePath, out: impl Wri
 ///
 /// The reel cannot be read or is damaged.
 pub(crate) fn count(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), CommandError> {
-    redaction.header(reel.open()?.header());
+    redaction.header(reel.open()?.reader.header());
     reel.each_event(|event| {
         redaction.payload(event.header, event.payload);
         Ok(())

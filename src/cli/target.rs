@@ -1,6 +1,7 @@
 //! The options that name a server: the same in all commands.
 
 use super::Context;
+use super::own_line::check_words;
 use crate::config::clients::{self, Found};
 use crate::config::entry::{Overrides, Server};
 use crate::config::expand::{Names, env_file, expand};
@@ -202,7 +203,9 @@ impl Target {
         }
         self.check_started()?;
         let Starting { env, cwd } = self.starting.clone();
-        Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env, cwd, limit: self.limits.max_message }))
+        let command = ServerCommand { argv: self.argv.clone(), env, cwd, limit: self.limits.max_message };
+        check_words(&command)?;
+        Ok(TargetKind::Command(command))
     }
 
     /// Where the server is. A live session is joined, for which its handshake must be complete.

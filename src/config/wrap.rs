@@ -73,7 +73,7 @@ pub fn unwrap(text: &str, format: Format, entry: &Entry) -> Result<Option<String
         return Ok(None);
     }
     let place = Place { text, format, entry };
-    let bare = if entry.words().contains(&"--") { take_out_command(place)? } else { url::unwrap_url(place)? };
+    let bare = if behind(&entry.words()).is_some() { take_out_command(place)? } else { url::unwrap_url(place)? };
     if again(&bare, format, entry).is_some() { Ok(Some(bare)) } else { Err(EditError::Layout) }
 }
 
@@ -83,7 +83,22 @@ pub fn is_wrapped(entry: &Entry) -> bool {
     let [program, "record", rest @ ..] = words.as_slice() else { return false };
     let is_ours = program.rsplit('/').next() == Some("mcpreel");
     let is_our_shape = rest.first().is_some_and(|word| word.starts_with("--label"));
-    (is_ours || is_our_shape) && rest.iter().any(|word| ["--", "--url"].contains(word))
+    (is_ours || is_our_shape) && (behind(&words).is_some() || rest.contains(&"--url"))
+}
+
+/// Returns the place of the recorded command: after `--`, or at once after `record`, which accepts it without.
+fn behind(words: &[&str]) -> Option<usize> {
+    let own = words.iter().position(|word| *word == "record")? + 1;
+    match words.get(own) {
+        Some(word) if !word.starts_with('-') => Some(own),
+        _ => words.iter().position(|word| *word == "--").map(|at| at + 1),
+    }
+}
+
+/// Returns the same place in a list of a configuration.
+fn behind_in(list: &[Node]) -> Result<usize, EditError> {
+    let words: Vec<&str> = list.iter().map(|word| word.text().unwrap_or_default()).collect();
+    behind(&words).ok_or(EditError::NothingBehind)
 }
 
 /// Finds the entry in another text, by name and project.
@@ -193,13 +208,13 @@ fn take_out_command(place: Place<'_>) -> Result<String, EditError> {
         return Err(EditError::NothingBehind);
     };
     if let Kind::List(words) = &command.value.kind {
-        let behind = words.iter().position(|word| word.text() == Some("--")).ok_or(EditError::NothingBehind)?;
-        return Ok(spliced(text, vec![remove_front(text, words, behind + 1).ok_or(EditError::NothingBehind)?]));
+        let behind = behind_in(words)?;
+        return Ok(spliced(text, vec![remove_front(text, words, behind).ok_or(EditError::NothingBehind)?]));
     }
     let Some(Member { value: Node { kind: Kind::List(words), range }, start, .. }) = args else {
         return Err(EditError::Arguments);
     };
-    let behind = words.iter().position(|word| word.text() == Some("--")).ok_or(EditError::NothingBehind)? + 1;
+    let behind = behind_in(words)?;
     let program = words.get(behind).ok_or(EditError::NothingBehind)?;
     let new_command = (command.value.range.clone(), text[program.range.clone()].to_owned());
     let had_none = words.get(1).and_then(Node::text).is_some_and(|word| word.starts_with("--label="));

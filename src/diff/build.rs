@@ -37,7 +37,7 @@ pub(super) trait Build {
     /// Takes an object. Each name occurs once.
     fn map(&mut self, members: Vec<(Cow<'_, str>, Self::Out)>) -> Self::Out;
 
-    /// Takes a string that contains an object or an array in JSON.
+    /// Takes a string that contains an object or an array in JSON, or a text with volatile parts in base64.
     fn json(&mut self, text: &str, inner: Self::Out) -> Self::Out;
 }
 

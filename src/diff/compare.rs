@@ -245,7 +245,18 @@ impl Comparer<'_> {
             (Node::Set { items: one, key }, Node::Set { items: other, .. }) => {
                 return self.sets(key.as_deref(), one, other);
             }
-            (Node::Json { inner: one, .. }, Node::Json { inner: other, .. }) => return self.nodes(one, other),
+            (Node::Json { text: one, inner }, Node::Json { text: other, inner: on_right }) => {
+                let known = self.changes.len();
+                self.nodes(inner, on_right);
+                let is_encoded = [inner, on_right].iter().any(|inner| matches!(***inner, Node::Prose { .. }));
+                let same = self.changes.len() == known;
+                if is_encoded && !same {
+                    // The values are what is on the wire.
+                    self.changes.truncate(known);
+                    self.texts((one, one), (other, other));
+                }
+                return;
+            }
             (Node::Prose { text: one, spans: in_one }, Node::Prose { text: other, spans: in_other }) => {
                 return self.prose((one, in_one), (other, in_other));
             }

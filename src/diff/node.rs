@@ -32,7 +32,7 @@ pub(crate) enum Node {
     },
     /// An object, with its members in the original order.
     Map(Vec<(Box<str>, Self)>),
-    /// A string that contains an object or an array in JSON.
+    /// A string that contains an object or an array in JSON, or a text with volatile parts in base64.
     Json {
         /// The string.
         text: Box<str>,

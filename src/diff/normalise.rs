@@ -1,5 +1,5 @@
 //! Parses a payload into a tree for comparison: numbers by value, volatile values marked as such, ignored places
-//! removed, JSON inside of texts parsed.
+//! removed, JSON inside of texts parsed, base64 of text decoded.
 //!
 //! It parses the text from the wire, so that numbers keep all digits.
 
@@ -11,6 +11,8 @@ use super::volatile::names;
 use super::volatile::{Kind, Lookup, Span, ValueKey};
 use super::{Options, places};
 use crate::wire::json;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine, alphabet};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -268,18 +270,37 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
         if let Some(inner) = self.opened(&text) {
             return self.builder.json(&text, inner);
         }
+        if let Some(inner) = self.decoded(&text) {
+            return self.builder.json(&text, inner);
+        }
         let spans = self.volatile_parts(&text);
         let text = &*text;
         self.builder.leaf(if spans.is_empty() { Leaf::Text(text) } else { Leaf::Prose { text, spans: &spans } })
     }
 
+    /// Decodes a text in base64 that has volatile parts.
+    fn decoded(&mut self, text: &str) -> Option<B::Out> {
+        if self.by.options.exact || !self.holds_data() {
+            return None;
+        }
+        let decoded = text_in_base64(text)?;
+        let spans = self.spans_of(&decoded);
+        (!spans.is_empty()).then(|| self.builder.leaf(Leaf::Prose { text: &decoded, spans: &spans }))
+    }
+
+    /// Returns whether the value here may be base64, because of its name.
+    fn holds_data(&self) -> bool {
+        self.name().is_some_and(|name| matches!(name, "data" | "blob"))
+    }
+
     /// Returns the parts of a text that are volatile here.
     fn volatile_parts(&mut self, text: &str) -> Vec<Span> {
-        // Base64 is data, whatever is in it.
-        let is_data = self.name().is_some_and(|name| matches!(name, "data" | "blob")) && !text.contains(' ');
-        if self.by.options.exact || is_data && text.len() > MAX_OPAQUE {
-            return Vec::new();
-        }
+        // What looks like a token in base64 is none.
+        let is_data = self.holds_data() && !text.contains(' ') && text.len() > MAX_OPAQUE;
+        if self.by.options.exact || is_data { Vec::new() } else { self.spans_of(text) }
+    }
+
+    fn spans_of(&mut self, text: &str) -> Vec<Span> {
         let mut spans = self.lookup.find(text);
         if !spans.is_empty() {
             let is_setting = self.name().is_some_and(names::names_a_setting);
@@ -368,6 +389,24 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
         self.by.ignore.iter().any(|pattern| pattern.matches(self.path.iter().map(Step::place)))
     }
 }
+
+/// Decodes base64, if that gives text: characters that people read.
+fn text_in_base64(encoded: &str) -> Option<String> {
+    let engine = GeneralPurpose::new(&alphabet::STANDARD, PADDED_OR_NOT);
+    // Most data is binary, which its beginning shows.
+    let beginning = encoded.as_bytes().get(..encoded.len().min(64) / 4 * 4)?;
+    let is_binary = |bytes: Vec<u8>| bytes.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace());
+    if encoded.len() < SHORTEST_BASE64 || engine.decode(beginning).map_or(true, is_binary) {
+        return None;
+    }
+    let text = String::from_utf8(engine.decode(encoded).ok()?).ok()?;
+    (!text.contains(|letter: char| letter.is_control() && !letter.is_whitespace())).then_some(text)
+}
+
+/// A shorter text in base64 has no room for a time. Unit: bytes.
+const SHORTEST_BASE64: usize = 8;
+const PADDED_OR_NOT: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
 /// Returns whether the last name of a path is one that `mktemp` and its relatives make.
 fn is_from_mktemp(path: &str) -> bool {

@@ -843,3 +843,46 @@ proptest! {
         prop_assert_eq!(report.only_right + report.changed + report.same, units(&right).len());
     }
 }
+
+/// A result with a text in base64, in a member of this name.
+fn encoded(name: &str, text: &str) -> Vec<String> {
+    use base64::Engine;
+    let blob = base64::engine::general_purpose::STANDARD.encode(text);
+    let contents = json!({"contents": [{"uri": "demo://resource/dynamic/blob/1", name: blob}]});
+    vec![ask(1, "t", json!({})), answer(1, contents)]
+}
+
+#[test]
+fn times_in_base64_are_volatile_and_the_rest_is_not() {
+    let noon = "Resource 1: This is a base64 blob created at 12:00:01 PM";
+    let later = noon.replace("12:00:01 PM", "1:30:59 PM");
+    let other = later.replace("Resource 1", "Resource 2");
+    for name in ["blob", "data"] {
+        let changed = |one: &str, other: &str, options: &Options| {
+            diff_with(&encoded(name, one), &encoded(name, other), options).changed
+        };
+        let exact = Options { exact: true, ..Options::default() };
+        assert_eq!(changed(noon, &later, &Options::default()), 0, "{name}");
+        assert_eq!(changed(noon, &later, &exact), 1, "{name}");
+        assert_eq!(changed(noon, &other, &Options::default()), 1, "{name}");
+        assert_eq!(changed("no time at all", "no time in here", &Options::default()), 1, "{name}");
+    }
+    // The report has what is on the wire, so that a patch can be applied.
+    let report = diff(&encoded("blob", noon), &encoded("blob", &other));
+    let change = &report.units[0].changes[0];
+    assert_eq!(change.place, "/contents/0/blob");
+    assert!(change.right.as_deref().is_some_and(|right| right.starts_with("\"UmVzb3VyY2UgMjog")), "{change:?}");
+}
+
+#[test]
+fn base64_of_bytes_is_compared_as_it_is() {
+    use base64::Engine;
+    let engine = base64::engine::general_purpose::STANDARD;
+    let picture = |last: u8| {
+        engine.encode([&b"\x89PNG\r\n\x1a\n at 12:00:01 PM and some more bytes of a picture"[..], &[last]].concat())
+    };
+    let of =
+        |blob: String| vec![ask(1, "t", json!({})), answer(1, json!({"contents": [{"uri": "a://b", "blob": blob}]}))];
+    assert_eq!(diff(&of(picture(1)), &of(picture(1))).changed, 0);
+    assert_eq!(diff(&of(picture(1)), &of(picture(2))).changed, 1);
+}

@@ -212,12 +212,26 @@ pub(crate) fn find(text: &str) -> Vec<Span> {
     while start < text.len() {
         let rest = &text.as_bytes()[start..];
         let end = start + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        if has_paths || text.as_bytes()[start..end].iter().any(u8::is_ascii_digit) {
+        if has_paths || has_digit(&text.as_bytes()[start..end]) {
             find_in_line(matcher, text, start..end, &mut spans);
         }
         start = end + 1;
     }
     spans
+}
+
+/// Returns whether a text contains a digit.
+fn has_digit(text: &[u8]) -> bool {
+    const EACH: u64 = u64::MAX / 0xff;
+    // Every string is searched, so it matters to look at eight bytes at a time.
+    let (words, rest) = text.as_chunks::<8>();
+    let is_in = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        // In the highest bit of each byte: whether it is ASCII, at least `0`, and not above `9`.
+        let low = word & (EACH * 0x7f);
+        (low + EACH * 0x50) & !(low + EACH * 0x46) & !word & (EACH * 0x80) != 0
+    };
+    words.iter().any(is_in) || rest.iter().any(u8::is_ascii_digit)
 }
 
 /// Finds the volatile parts of one line of a text.
@@ -285,6 +299,18 @@ mod tests {
     /// Returns the volatile parts of a text as `kind value`.
     fn found(text: &str) -> Vec<String> {
         find(text).into_iter().map(|span| format!("{} {}", span.kind.name(), span.of(text))).collect()
+    }
+
+    #[test]
+    fn a_digit_is_found_at_every_place_and_nothing_else_is_one() {
+        for byte in 0..=255u8 {
+            for place in 0..20 {
+                let mut text = [b'x'; 20];
+                text[place] = byte;
+                assert_eq!(has_digit(&text), byte.is_ascii_digit(), "{byte} at {place}");
+            }
+        }
+        assert!(!has_digit(b"") && has_digit(&[0xff, 0xff, 0xff, b'9', 0xff, 0xff, 0xff, 0xff]));
     }
 
     #[test]

@@ -158,16 +158,23 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), Command
 /// The reel cannot be read.
 pub(crate) fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBuf), CommandError> {
     let (reader, path) = open(path)?;
-    if !reader.is_finished().map_err(|error| CommandError::reading(&path, &error))? {
-        if is_being_written(&path) {
-            return Ok((reader.following(), path));
-        }
-        warn(&format!(
-            "{} has no usable index; if its recorder was killed, the last events may be missing",
-            path.display()
-        ));
+    Ok((whole(reader, &path, warn)?, path))
+}
+
+/// Prepares a reader for the whole reel, like [`open_whole`].
+///
+/// # Errors
+///
+/// The reel cannot be read.
+pub(crate) fn whole(reader: ReelReader, path: &Path, warn: Warn) -> Result<ReelReader, CommandError> {
+    if reader.is_finished().map_err(|error| CommandError::reading(path, &error))? {
+        return Ok(reader);
     }
-    Ok((reader, path))
+    if is_being_written(path) {
+        return Ok(reader.following());
+    }
+    warn(&format!("{} has no usable index; if its recorder was killed, the last events may be missing", path.display()));
+    Ok(reader)
 }
 
 /// A path as text for output on one line.

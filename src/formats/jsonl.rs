@@ -249,6 +249,7 @@ pub struct Reader<R: BufRead> {
     number: u64,
     header: FileHeader,
     payload: Vec<u8>,
+    second: Second,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -258,8 +259,9 @@ impl<R: BufRead> Reader<R> {
     ///
     /// If reading fails, or the line is not a header.
     pub fn new(input: R) -> Result<Self, JsonlError> {
+        let (line, payload) = (Vec::new(), Vec::new());
         let mut reader =
-            Self { input, line: Vec::new(), number: 0, header: FileHeader::default(), payload: Vec::new() };
+            Self { input, line, number: 0, header: FileHeader::default(), payload, second: Second::default() };
         if !reader.next_line()? {
             return Err(reader.error("the file is empty; expected {\"reel\":{…}}"));
         }
@@ -380,13 +382,45 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    fn time(&self, created: i64) -> Result<i64, String> {
+    fn time(&self, created: i64, seconds: &mut Second) -> Result<i64, String> {
         let text = self.time.and_then(json::as_str).ok_or("missing \"time\"")?;
-        parse_time(&text)?.checked_sub(created).ok_or_else(|| "the time is out of range".into())
+        seconds.time(&text)?.checked_sub(created).ok_or_else(|| "the time is out of range".into())
     }
 }
 
-impl<R: BufRead> Importer for Reader<R> {
+/// The second of the last event. Those of many events in a row are the same, and parsing them takes long.
+#[derive(Default)]
+struct Second {
+    /// Its text, as far as the point: `2026-11-23T10:00:00`.
+    text: String,
+    /// Its Unix time, in nanoseconds.
+    start: i64,
+}
+
+impl Second {
+    /// Converts RFC 3339 to Unix nanoseconds.
+    fn time(&mut self, text: &str) -> Result<i64, String> {
+        let parts = text.strip_suffix('Z').and_then(|text| text.split_once('.'));
+        let within = parts.and_then(|(second, digits)| Some((second, nanoseconds(digits)?)));
+        match within {
+            Some((second, within)) if second == self.text => Ok(self.start.saturating_add(within)),
+            _ => {
+                let time = parse_time(text)?;
+                if let Some((second, within)) = within {
+                    (self.text, self.start) = (second.to_owned(), time.saturating_sub(within));
+                }
+                Ok(time)
+            }
+        }
+    }
+}
+
+/// The number of nanoseconds that nine digits after a point mean.
+fn nanoseconds(digits: &str) -> Option<i64> {
+    (digits.len() == 9 && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse().ok())?
+}
+
+impl<R: BufRead + Send> Importer for Reader<R> {
     fn header(&self) -> &FileHeader {
         &self.header
     }
@@ -396,7 +430,7 @@ impl<R: BufRead> Importer for Reader<R> {
             return Ok(None);
         }
         let fields = Fields::parse(&self.line).map_err(|reason| self.error(reason))?;
-        let time = fields.time(self.header.created).map_err(|reason| self.error(reason))?;
+        let time = fields.time(self.header.created, &mut self.second).map_err(|reason| self.error(reason))?;
         let (stream, kind, flags, framing) =
             (fields.stream, fields.kind, fields.flags.with(Flags::toward(fields.direction)), fields.framing);
         let payload = match fields.payload.ok_or_else(|| self.error("missing \"message\", \"text\" or \"base64\""))? {
@@ -423,6 +457,27 @@ mod tests {
     use super::*;
     use crate::trace::{Item, ReelReader, ReelWriter, WriterOptions};
     use proptest::prelude::*;
+
+    #[test]
+    fn a_time_in_the_second_of_the_one_before_is_parsed_like_any_other() {
+        let mut second = Second::default();
+        for text in [
+            "2026-11-23T10:00:00.123456789Z",
+            "2026-11-23T10:00:00.000000001Z",
+            "2026-11-23T10:00:00.5Z",
+            "2026-11-23T10:00:00.12345678xZ",
+            "2026-11-23T10:00:00+01:00",
+            "2026-11-23T10:00:00.123456789+01:00",
+            "2026-11-23T10:00:01.999999999Z",
+            "1969-12-31T23:59:59.000000001Z",
+            "1969-12-31T23:59:59.999999999Z",
+            "1969-12-31T23:59:59Z",
+            "9999-12-31T23:59:59.000000001Z",
+            "x.000000001Z",
+        ] {
+            assert_eq!(second.time(text), parse_time(text), "{text}");
+        }
+    }
 
     fn reel(payloads: &[(Vec<u8>, EventKind, Framing, i64, Flags)]) -> Vec<u8> {
         let header = FileHeader {

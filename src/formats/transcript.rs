@@ -351,7 +351,7 @@ fn is_json(text: &[u8]) -> bool {
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-impl<R: BufRead> Importer for Reader<R> {
+impl<R: BufRead + Send> Importer for Reader<R> {
     fn header(&self) -> &FileHeader {
         &self.header
     }

@@ -1,5 +1,6 @@
 //! SEP-1975, Conversation Event Subscriptions: servers see each user message and respond with context.
 
+mod correlation;
 mod fan_out;
 pub(crate) mod host;
 mod rules;

@@ -58,6 +58,8 @@ pub struct Findings {
     list: Vec<Finding>,
     /// By the address of the rule's id, which costs less than its text. One id may have several addresses.
     tallies: HashMap<usize, (&'static str, Tally), foldhash::fast::RandomState>,
+    /// By the address of the group: its rules, and how often all of them held.
+    groups: HashMap<usize, (&'static [&'static Rule], u64), foldhash::fast::RandomState>,
 }
 
 impl Findings {
@@ -100,6 +102,12 @@ impl Findings {
         self.count(rule, true);
     }
 
+    /// Records that all rules of a group had something to check, and that they held. For rules that every message
+    /// exercises, this takes much less time than one call for each.
+    pub fn hold_all(&mut self, group: &'static [&'static Rule]) {
+        self.groups.entry(group.as_ptr().addr()).or_insert((group, 0)).1 += 1;
+    }
+
     /// Records that a rule was not checked because a table was full.
     pub fn give_up(&mut self, rule: &'static Rule) {
         self.tally(rule).gave_up = true;
@@ -128,6 +136,9 @@ impl Findings {
             sum.checked += tally.checked;
             sum.failed += tally.failed;
             sum.gave_up |= tally.gave_up;
+        }
+        for (rule, times) in self.groups.values().flat_map(|(group, times)| group.iter().map(move |it| (it, times))) {
+            all.entry(rule.id).or_default().checked += times;
         }
         all
     }

@@ -280,9 +280,9 @@ pub struct HostEvent {
 }
 
 impl HostEvent {
-    /// Whether it reports that a server sent something malformed, unasked for or twice.
+    /// Whether it reports that a server sent something malformed, not quite as its proposal says, unasked for or twice.
     pub fn is_mistake(&self) -> bool {
-        let mistakes = ["malformed", "unwanted", "duplicate", "stray", "undeclared", "unadvertised"];
+        let mistakes = ["malformed", "odd event", "unwanted", "duplicate", "stray", "undeclared", "unadvertised"];
         self.proposal != "host" && mistakes.contains(&self.what)
     }
 }

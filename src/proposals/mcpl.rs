@@ -2,6 +2,7 @@
 //! channels.
 
 mod audit;
+mod blocks;
 mod checkpoint_tree;
 pub(crate) mod host;
 mod patch;
@@ -90,7 +91,7 @@ static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpl/schema.json"));
 
 impl Proposal for Mcpl {
     fn check_policy(&self, policy: &Policy) -> Result<(), (&'static str, String)> {
-        host::check_lists(policy)
+        host::check_policy(policy)
     }
 
     fn descriptor(&self) -> &'static Descriptor {

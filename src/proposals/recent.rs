@@ -87,15 +87,9 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         Some(value)
     }
 
-    /// Removes the only entry, if there is exactly one.
-    pub(crate) fn take_only(&mut self) -> Option<(K, V)> {
-        match self.order.len() {
-            1 => {
-                let key = self.order.pop_front()?;
-                self.entries.remove(&key).map(|value| (key, value))
-            }
-            _ => None,
-        }
+    /// The entries, to be changed, in no particular order.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
+        self.entries.iter_mut()
     }
 
     /// The number of entries.
@@ -145,7 +139,7 @@ mod tests {
         assert!(!recent.has_forgotten());
         recent.insert("c", 4);
         assert!(recent.has_forgotten() && !recent.contains(&"a"));
-        assert_eq!((recent.remove(&"b"), recent.take_only()), (Some(3), Some(("c", 4))));
+        assert_eq!((recent.remove(&"b"), recent.remove(&"c")), (Some(3), Some(4)));
         assert!(recent.is_empty());
     }
 }

@@ -118,8 +118,9 @@ pub struct ToolCall<'a> {
     pub arguments: &'a Value,
     /// All params of the request.
     pub params: &'a Value,
-    /// Whether the host offers a model: by a proposal ([`ServerSide::infers`]) or by MCP's sampling.
-    pub has_model: bool,
+    /// Why the host offers no model, neither by a proposal ([`ServerSide::infers`]) nor by MCP's sampling; `None` if it
+    /// offers one.
+    pub no_model: Option<&'a str>,
 }
 
 /// A host's result for a request that the server sent.
@@ -324,9 +325,9 @@ pub trait ServerSide: Send {
         false
     }
 
-    /// Whether the proposal can ask the host's model ([`Self::inference`]).
-    fn infers(&self) -> bool {
-        false
+    /// Whether the proposal can ask the host's model ([`Self::inference`]), or why not; `None` if it never asks.
+    fn infers(&self) -> Option<Result<(), Unsent>> {
+        None
     }
 
     /// The request with which the proposal asks the host's model, if it can. The `content` of the result is the model's

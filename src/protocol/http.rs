@@ -57,6 +57,54 @@ pub fn modern_headers(envelope: &Envelope<'_>, marks: &ToolMarks) -> Vec<(String
     headers
 }
 
+/// Returns how the headers of a message of the modern era contradict its body, or lack a part of it; `None` if they repeat
+/// it. `header` returns the value of a header (MCP 2026-07-28, Streamable HTTP).
+pub(crate) fn contradiction(
+    envelope: &Envelope<'_>,
+    marks: &ToolMarks,
+    header: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let version = modern_version(envelope).map(|version| (PROTOCOL_VERSION.to_owned(), version.into_owned()));
+    let expected = version.into_iter().chain(modern_headers(envelope, marks));
+    expected.into_iter().find_map(|(name, expected)| match header(&name) {
+        Some(found) if repeats(&name, &found, &expected) => None,
+        Some(found) => Some(format!("the header {name} is {found:?}, but the body says {expected:?}")),
+        None => Some(format!("the header {name} is missing; the body says {expected:?}")),
+    })
+}
+
+/// Returns whether a header has the expected value. Encoded values are compared decoded, those of parameters also as
+/// numbers.
+pub(crate) fn repeats(name: &str, found: &str, expected: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|_| name.starts_with(PARAMETER));
+    decode(found) == decode(expected)
+        || number(found)
+            .is_some_and(|found| number(expected).is_some_and(|expected| found.total_cmp(&expected).is_eq()))
+}
+
+/// How a server answers a POST.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    /// With a JSON body, unless another message precedes the answer.
+    #[default]
+    Json,
+    /// With a stream of events.
+    Events(EventStream),
+}
+
+/// What a stream of events contains besides messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EventStream {
+    /// The events have ids, so that the client can resume the stream.
+    pub has_ids: bool,
+    /// The stream begins with an event without data.
+    pub is_primed: bool,
+    /// How long the client should wait before it resumes the stream. Unit: milliseconds.
+    pub retry_ms: Option<u32>,
+    /// The stream ends before the answer, which the client gets when it resumes the stream.
+    pub ends_early: bool,
+}
+
 /// Encodes a value for a header: unchanged if it is plain text, else as `=?base64?…?=`.
 pub(crate) fn encode(value: &str) -> String {
     let plain = value.bytes().all(|byte| byte == b'\t' || matches!(byte, b' '..=b'~'))
@@ -221,6 +269,29 @@ mod tests {
         assert!(check(r#"{"properties":{"x-mcp-header":{"type":"string"}}}"#).is_ok(), "a property of this name");
         for outside in [r#"{"items":MARKED}"#, r#"{"anyOf":[{"properties":{"a":MARKED}}]}"#] {
             assert!(check(&outside.replace("MARKED", marked)).is_err(), "{outside}");
+        }
+    }
+
+    #[test]
+    fn headers_that_contradict_the_body_or_are_missing_are_found() {
+        let body = r#"{"id":1,"method":"tools/call","params":{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+        let right = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "t")];
+        let found = |headers: &[(&str, &str)]| {
+            let header = |name: &str| headers.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
+            contradiction(&Envelope::scan(body.as_bytes()), &ToolMarks::default(), header)
+        };
+        assert_eq!(found(&right), None);
+        assert_eq!(found(&[right[0], right[1], ("Mcp-Name", "=?base64?dA==?=")]), None);
+        for place in 0..3 {
+            let mut other = right;
+            other[place].1 = "other";
+            let said = found(&other).expect("a contradiction");
+            assert!(
+                said.contains(right[place].0) && said.contains("\"other\"") && said.contains(right[place].1),
+                "{said}"
+            );
+            let without: Vec<_> = right.iter().copied().filter(|it| it.0 != right[place].0).collect();
+            assert!(found(&without).is_some_and(|said| said.contains("is missing")));
         }
     }
 

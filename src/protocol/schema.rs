@@ -141,12 +141,13 @@ pub(crate) static LEGACY: SchemaSet = SchemaSet::new(include_str!("schema/core.j
 /// Schemas of MCP's own methods, revision 2026-07-28.
 pub(crate) static MODERN: SchemaSet = SchemaSet::new(include_str!("schema/modern.json"));
 
-/// The definitions that apply only up to a revision. They are named `DEFINITION@REVISION`; later ones have the plain name.
-const EARLIER: [(&str, Revision); 4] = [
-    ("elicitation/create:result", Revision::V2025_06_18),
-    ("notifications/cancelled:params", Revision::V2025_06_18),
-    ("sampling/createMessage:params", Revision::V2025_06_18),
-    ("sampling/createMessage:result", Revision::V2025_06_18),
+/// The definitions that apply only up to a revision, as method and part. They are named `METHOD:PART@REVISION`; later
+/// ones have the plain name.
+const EARLIER: [((&str, &str), Revision); 4] = [
+    (("elicitation/create", "result"), Revision::V2025_06_18),
+    (("notifications/cancelled", "params"), Revision::V2025_06_18),
+    (("sampling/createMessage", "params"), Revision::V2025_06_18),
+    (("sampling/createMessage", "result"), Revision::V2025_06_18),
 ];
 
 /// Returns whether a message of this method must have `params`, though an empty object conforms to their schema.
@@ -163,8 +164,8 @@ pub(crate) fn check_core(
     value: &Value,
 ) -> Option<Vec<SchemaViolation>> {
     let applies = |last: Revision| era == Era::Legacy && revision.is_some_and(|revision| revision <= last);
-    match EARLIER.iter().find(|(name, last)| applies(*last) && split(name) == (method, part)) {
-        Some((name, last)) => LEGACY.check(&format!("{name}@{}", last.as_str()), value),
+    match EARLIER.iter().find(|(name, last)| applies(*last) && *name == (method, part)) {
+        Some((_, last)) => LEGACY.check(&format!("{method}:{part}@{}", last.as_str()), value),
         None => core(era).check_part(method, part, value),
     }
 }
@@ -218,8 +219,9 @@ mod tests {
                 assert!(accepts(since, &definition, &value), "{value}");
             }
         }
-        for (name, last) in EARLIER {
-            assert!(LEGACY.defines(name) && LEGACY.defines(&format!("{name}@{}", last.as_str())));
+        for ((method, part), last) in EARLIER {
+            let name = format!("{method}:{part}");
+            assert!(LEGACY.defines(&name) && LEGACY.defines(&format!("{name}@{}", last.as_str())));
         }
     }
 

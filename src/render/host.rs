@@ -21,7 +21,7 @@ pub(crate) fn event_line(event: &HostEvent, servers: &[ServerView], palette: &Pa
     let faint = palette.faint;
     let style = match event.what {
         "late" | "timed out" | "over budget" | "capped" | "duplicate" | "unwanted" | "undeclared" | "disabled"
-        | "odd" | "dropped" | "unadvertised" | "not offered" | "withheld" | "left out" => palette.warning,
+        | "odd" | "odd event" | "dropped" | "unadvertised" | "not offered" | "withheld" | "left out" => palette.warning,
         "refused" | "failed" | "gone" | "malformed" | "model failed" | "tool failed" | "tool refused" => palette.error,
         _ => palette.faint,
     };
@@ -38,6 +38,7 @@ pub(crate) fn is_refusal(event: &HostEvent) -> bool {
             | "over budget"
             | "malformed"
             | "duplicate"
+            | "odd event"
             | "unwanted"
             | "stray"
             | "dropped"

@@ -7,7 +7,7 @@ pub(crate) use super::text::visible;
 pub use super::text::visible_text;
 use anstyle::Style;
 use std::io::Write;
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The content of a line.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
     right(line.id, 4, out);
     ink.off(*faint, out);
     out.push(b' ');
-    let fixed = 5 + 1 + 12 + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1;
+    let fixed = 5 + 1 + columns(line.time).max(12) + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1;
     let mut rest = Rest { space: width.map(|width| width.saturating_sub(fixed).max(20)), out };
     let title_style = match line.mood {
         Emphasis::Error => *error,
@@ -115,18 +115,41 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
     ink.off(title_style, rest.out);
     if !line.about.is_empty() {
         rest.ours(" ");
-        rest.theirs(line.about);
+        let kept = line.outcome.map_or(0, |outcome| outcome.width() + OUTCOME.width() + 1);
+        rest.theirs_but(line.about, kept);
     }
     if let Some(outcome) = line.outcome {
         let style = if line.mood == Emphasis::Error { *error } else { Style::new() };
         ink.on(style, rest.out);
-        rest.ours(" → ");
+        rest.ours(OUTCOME);
         rest.theirs(outcome);
         ink.off(style, rest.out);
     }
     while out.len() > start && out.last() == Some(&b' ') {
         out.pop();
     }
+    out.push(b'\n');
+}
+
+/// What stands before the outcome of a call.
+const OUTCOME: &str = " → ";
+
+/// Appends headings for the columns of such lines.
+pub(crate) fn write_headings(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
+    let ink = Ink { coloured: !palette.is_plain() };
+    let mut text = Vec::new();
+    right("no.", 5, &mut text);
+    text.push(b' ');
+    right("time", columns(line.time).max(12), &mut text);
+    right("size", 11, &mut text);
+    right("latency", 9, &mut text);
+    text.push(b' ');
+    right("id", columns(line.id).max(4), &mut text);
+    ink.on(palette.faint, out);
+    let mut rest = Rest { space: width, out };
+    rest.ours(&String::from_utf8_lossy(&text));
+    rest.ours(" method, arguments → result");
+    ink.off(palette.faint, out);
     out.push(b'\n');
 }
 
@@ -174,6 +197,18 @@ impl Rest<'_> {
             }
             Some(_) => self.letters(text),
         }
+    }
+
+    /// The same, but leaves `kept` columns for what follows, if that leaves at least half of the space.
+    fn theirs_but(&mut self, text: &str, kept: usize) {
+        let Some(space) = self.space else { return self.theirs(text) };
+        let kept = kept.min(space / 2);
+        // The last column is kept for an ellipsis.
+        let is_cut = text.width() + 1 > space - kept;
+        let mut part = Rest { space: Some(space - kept), out: self.out };
+        part.letters(text);
+        let left = part.space.unwrap_or_default();
+        self.space = Some(if is_cut { kept } else { left + kept });
     }
 
     fn letters(&mut self, text: &str) {
@@ -323,9 +358,8 @@ mod tests {
         assert_eq!(spans, ["870 ns", "12 µs", "1.6 ms", "2.31 s", "4m10s"]);
     }
 
-    #[test]
-    fn a_line_fits_its_width_and_shows_no_control_characters() {
-        let line = Line {
+    fn line<'a>(about: &'a str, outcome: &'a str) -> Line<'a> {
+        Line {
             stream: 0,
             seq: 12,
             time: "0.034512",
@@ -335,14 +369,56 @@ mod tests {
             id: "3",
             injected: false,
             title: "tools/call",
-            about: "echo \u{1b}[31mred\n and a long tail that goes on and on",
-            outcome: Some("ok"),
+            about,
+            outcome: Some(outcome),
             mood: Emphasis::Plain,
-        };
+        }
+    }
+
+    fn written(line: &Line<'_>, width: Option<usize>) -> String {
         let mut out = Vec::new();
-        write(&line, &Palette::plain(), Some(80), &mut out);
-        let text = String::from_utf8(out).expect("text");
-        assert_eq!(text, "   12     0.034512 ←   1.2 kB   1.6 ms    3 tools/call echo ␛[31mred␊ and a lon…\n");
-        assert_eq!(text.trim_end().chars().count(), 80);
+        write(line, &Palette::plain(), width, &mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn a_line_fits_its_width_and_shows_no_control_characters() {
+        let text = written(&line("echo \u{1b}[31mred\n and a long tail that goes on and on", "\u{7}"), Some(80));
+        assert_eq!(text, "   12     0.034512 ←   1.2 kB   1.6 ms    3 tools/call echo ␛[31mred␊ an… → ␇\n");
+        assert!(text.trim_end().width() <= 80);
+    }
+
+    #[test]
+    fn the_subject_and_the_outcome_share_the_space() {
+        let start = "   12     0.034512 ←   1.2 kB   1.6 ms    3 tools/call ";
+        let rest = |about: &str, outcome: &str| {
+            let text = written(&line(about, outcome), Some(80));
+            assert!(text.trim_end().width() <= 80, "{text}");
+            text.trim_end().strip_prefix(start).map(str::to_owned).unwrap_or(text)
+        };
+        assert_eq!(rest("echo text=1", "ok"), "echo text=1 → ok");
+        assert_eq!(rest("echo text=\"a long text for the server\"", "\"ok\""), "echo text=\"a long … → \"ok\"");
+        assert_eq!(rest("echo", "\"a long text from the server\""), "echo → \"a long text fro…");
+        let both = rest("echo text=\"a long text for the server\"", "\"a long text from the server\"");
+        assert_eq!(both, "echo text=\"… → \"a long t…");
+        let whole = written(&line(&"x".repeat(90), &"y".repeat(90)), None);
+        assert!(whole.ends_with(&format!("{} → {}\n", "x".repeat(90), "y".repeat(90))), "{whole}");
+    }
+
+    #[test]
+    fn headings_stand_above_their_columns() {
+        let line = line("echo", "ok");
+        let mut out = Vec::new();
+        write_headings(&line, &Palette::plain(), Some(120), &mut out);
+        let headings = String::from_utf8(out).expect("text");
+        assert_eq!(headings, "  no.         time       size  latency   id method, arguments → result\n");
+        let text = written(&line, None);
+        let end = |text: &str, word: &str| text.find(word).map(|at| text[..at].width() + word.width());
+        for (heading, value) in [("no.", "12"), ("time", "0.034512"), ("size", "1.2 kB"), ("latency", "1.6 ms")] {
+            assert_eq!(end(&headings, heading), end(&text, value), "{heading}");
+        }
+        let mut narrow = Vec::new();
+        write_headings(&line, &Palette::plain(), Some(40), &mut narrow);
+        assert!(String::from_utf8(narrow).expect("text").trim_end().width() <= 40);
     }
 }

@@ -24,6 +24,11 @@ impl<W: Write> OutputBuffer<W> {
         &mut self.gathered
     }
 
+    /// Returns what the buffer writes to.
+    pub fn writer(&mut self) -> &mut W {
+        &mut self.to
+    }
+
     /// Writes the buffer if it is large enough.
     #[inline]
     pub fn relieve(&mut self) {

@@ -4,6 +4,7 @@
 pub(crate) mod payloads;
 
 use super::sessions::{SessionTraffic, TrafficObserver};
+use crate::protocol::http::{Delivery, ToolMarks};
 use crate::replay::mock::{Library, MockSession, Output, Report, Settings};
 use crate::transport::Incoming;
 use crate::transport::budget::{Backpressure, BackpressurePermit};
@@ -258,8 +259,12 @@ impl Backend for MockSessions {
         Ok(Opened { link, end: Box::pin(end) })
     }
 
-    fn prefers_events(&self) -> bool {
-        self.library.answers_in_events()
+    fn delivery(&self, message: &[u8]) -> Delivery {
+        self.library.delivery(message)
+    }
+
+    fn checked_headers(&self) -> Option<&ToolMarks> {
+        Some(self.library.marks())
     }
 
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {

@@ -43,6 +43,11 @@ pub(crate) fn object(words: &[String]) -> Result<Map<String, Value>, CommandErro
     Ok(members)
 }
 
+/// Whether a word has the form of a parameter.
+pub(crate) fn is_parameter(word: &str) -> bool {
+    is_whole(word) || word.find('=').is_some_and(|at| at > 0)
+}
+
 fn is_whole(word: &str) -> bool {
     word.starts_with('{') || word.starts_with('@') || word == "-"
 }

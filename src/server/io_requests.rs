@@ -182,10 +182,21 @@ impl Server {
                 self.cx.put(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
             }
             None => {
-                let why =
-                    "the host offers no model: it declares neither inference requests (MCPL) nor sampling".to_owned();
+                let why = self.no_model().unwrap_or_else(|| "the host offers no model".to_owned());
                 self.proposals.completed(ticket, &JobOutcome::silent(JobEnd::Unstarted { why }), &mut self.cx);
             }
+        }
+    }
+
+    /// Why the host's model cannot be asked; `None` if it can.
+    pub(super) fn no_model(&mut self) -> Option<String> {
+        if self.session.samples {
+            return None;
+        }
+        match self.proposals.infers() {
+            Some(Ok(())) => None,
+            Some(Err(why)) => Some(format!("{why}, and it declares no sampling")),
+            None => Some("the host declares neither inference requests (MCPL) nor sampling".to_owned()),
         }
     }
 

@@ -122,9 +122,11 @@ impl ServerProposals {
         let _ = self.on().any(|side| side.completed(ticket, outcome, cx));
     }
 
-    /// Whether a proposal can ask the host's model.
-    pub(super) fn infers(&mut self) -> bool {
-        self.on().any(|side| side.infers())
+    /// Whether a proposal can ask the host's model, or why not; `None` if none ever asks.
+    pub(super) fn infers(&mut self) -> Option<Result<(), Unsent>> {
+        let mut all: Vec<_> = self.on().filter_map(|side| side.infers()).collect();
+        all.sort_by_key(Result::is_err);
+        all.into_iter().next()
     }
 
     /// The request by which a proposal asks the host's model.

@@ -65,8 +65,8 @@ impl Server {
             return Some(Ok(failure(&format!("arguments of {tool}: {violation}"))));
         }
         if origin.revision().era() == Era::Legacy {
-            let has_model = self.session.samples || self.proposals.infers();
-            let call = ToolCall { tool, arguments, params, has_model };
+            let no_model = self.no_model();
+            let call = ToolCall { tool, arguments, params, no_model: no_model.as_deref() };
             if self.defer(origin, &call) {
                 return None;
             }

@@ -1,8 +1,10 @@
 //! Describes a message in a few words: what it is about, or the outcome of a request.
 
+use super::details;
 use crate::proposals::{self, SummarizedMessage, clip};
 use crate::protocol::revision::meta;
-use crate::protocol::{errors, methods};
+use crate::protocol::{MethodSpec, errors, methods};
+use crate::wire::text::counted_as;
 use crate::wire::{Envelope, MessageKind, json};
 use std::fmt::Write;
 
@@ -11,25 +13,48 @@ const SHORT: usize = 60;
 /// The maximum length of a text that users look for, in characters.
 const LONG: usize = 200;
 
-/// Appends what a call is about: a tool's name, a resource's URI, or what a proposal says about its message.
-pub(crate) fn call(spoken: &SummarizedMessage<'_>, out: &mut String) {
+/// How much is said about a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Depth {
+    /// What a call is about, and whether it succeeded.
+    Subject,
+    /// Also what results of certain methods say, such as the number of tools.
+    Outcome,
+    /// Also the arguments of calls, and the beginning of every result.
+    Details,
+}
+
+/// Appends what a call is about: a tool's name, a resource's URI, or what a proposal says about its message; with
+/// [`Depth::Details`], also its arguments.
+pub(crate) fn call(spoken: &SummarizedMessage<'_>, depth: Depth, out: &mut String) {
+    let params = spoken.envelope.params;
     if let Some(spec) = methods::lookup(spoken.method) {
-        let Some(params) = spoken.envelope.params else { return };
-        let Some(subject) = methods::subject(spec, params) else { return };
+        if let Some(params) = params {
+            core_call(spoken, spec, params, depth, out);
+        }
+    } else if let Some(proposal) = proposals::of_method(spoken.method) {
+        proposal.summarize(spoken, out);
+    } else if let (Depth::Details, Some(params)) = (depth, params) {
+        details::of_unknown_call(params, out);
+    }
+}
+
+fn core_call(spoken: &SummarizedMessage<'_>, spec: &MethodSpec, params: &[u8], depth: Depth, out: &mut String) {
+    if let Some(subject) = methods::subject(spec, params) {
         if spoken.method == "tools/call"
             && let Some(proposal) = proposals::of_tool(&subject)
         {
             return proposal.summarize(spoken, out);
         }
         out.push_str(&clip(&subject, SHORT));
-        if spoken.method == "notifications/progress" {
-            progress(params, out);
+        match spoken.method {
+            "notifications/progress" => progress(params, out),
+            "notifications/message" => log_line(params, out),
+            _ => {}
         }
-        if spoken.method == "notifications/message" {
-            log_line(params, out);
-        }
-    } else if let Some(proposal) = proposals::of_method(spoken.method) {
-        proposal.summarize(spoken, out);
+    }
+    if depth == Depth::Details {
+        details::of_call(spoken.method, params, out);
     }
 }
 
@@ -59,8 +84,8 @@ fn log_line(params: &[u8], out: &mut String) {
     out.push_str(&clip(&text, SHORT));
 }
 
-/// Appends the outcome of a call, from its response.
-pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
+/// Appends the outcome of a call, from its response: "ok" or, depending on the depth, what the result says.
+pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, depth: Depth, out: &mut String) {
     let envelope = spoken.envelope;
     if envelope.kind == MessageKind::Error {
         return error(envelope, out);
@@ -74,8 +99,15 @@ pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
         return;
     }
     let start = out.len();
-    if proposals::of_method(spoken.method).map(|proposal| proposal.summarize(spoken, out)).is_none() {
+    if methods::lookup(spoken.method).is_some() {
         core_outcome(spoken, out);
+        if depth == Depth::Details && out.len() == start {
+            envelope.result.into_iter().for_each(|result| details::of_result(spoken.method, result, out));
+        }
+    } else if let Some(proposal) = proposals::of_method(spoken.method) {
+        proposal.summarize(spoken, out);
+    } else if depth == Depth::Details {
+        envelope.result.into_iter().for_each(|result| details::of_unknown_result(result, out));
     }
     if out.len() == start {
         out.push_str("ok");
@@ -94,22 +126,24 @@ fn error(envelope: &Envelope<'_>, out: &mut String) {
     }
 }
 
-/// Returns whether [`outcome`] says more about a result of this method than "ok".
-pub(crate) fn reports_results_of(method: &str) -> bool {
+/// Returns whether [`outcome`] may say more about a result of this method than "ok".
+pub(crate) fn reports_results_of(method: &str, depth: Depth) -> bool {
     match methods::lookup(method) {
+        _ if depth != Depth::Outcome => depth == Depth::Details,
         Some(_) => matches!(method, "initialize" | "server/discover") || listed(method).is_some(),
         None => proposals::of_method(method).is_some(),
     }
 }
 
-/// Returns the member with the items in the result of a listing.
-fn listed(method: &str) -> Option<&'static str> {
+/// Returns the member with the items in the result of a listing, and what one and several of them are called.
+fn listed(method: &str) -> Option<(&'static str, &'static str, &'static str)> {
     Some(match method {
-        "tools/list" => "tools",
-        "resources/list" => "resources",
-        "resources/templates/list" => "resourceTemplates",
-        "prompts/list" => "prompts",
-        "roots/list" => "roots",
+        "tools/list" => ("tools", "tool", "tools"),
+        "resources/list" => ("resources", "resource", "resources"),
+        "resources/templates/list" => ("resourceTemplates", "resource template", "resource templates"),
+        "prompts/list" => ("prompts", "prompt", "prompts"),
+        "roots/list" => ("roots", "root", "roots"),
+        "tasks/list" => ("tasks", "task", "tasks"),
         _ => return None,
     })
 }
@@ -121,9 +155,9 @@ fn core_outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
         "server/discover" => return server_name(result, &["_meta", meta::SERVER_INFO], out),
         _ => {}
     }
-    let Some(list) = listed(spoken.method) else { return };
+    let Some((list, one, many)) = listed(spoken.method) else { return };
     if let Some(items) = json::first_member(result, list) {
-        let _ = write!(out, "{} {list}", json::items(items).count());
+        out.push_str(&counted_as(json::items(items).count(), one, many));
     }
 }
 
@@ -149,13 +183,17 @@ mod tests {
     use crate::wire::Direction;
 
     fn said(method: &str, text: &str) -> String {
+        said_to(Depth::Outcome, method, text)
+    }
+
+    fn said_to(depth: Depth, method: &str, text: &str) -> String {
         let envelope = Envelope::scan(text.as_bytes());
         let spoken = SummarizedMessage { method, direction: Direction::ClientToServer, envelope: &envelope };
         let mut out = String::new();
         if envelope.kind.is_response() {
-            outcome(&spoken, &mut out)
+            outcome(&spoken, depth, &mut out)
         } else {
-            call(&spoken, &mut out)
+            call(&spoken, depth, &mut out)
         }
         out
     }
@@ -168,6 +206,11 @@ mod tests {
         assert_eq!(said("push/event", accepted), "accepted, inference inf_xyz");
         assert_eq!(said("tools/call", r#"{"id":1,"method":"tools/call","params":{"name":"echo"}}"#), "echo");
         assert_eq!(said("tools/list", r#"{"id":1,"result":{"tools":[{},{}]}}"#), "2 tools");
+        assert_eq!(said("roots/list", r#"{"id":1,"result":{"roots":[{}]}}"#), "1 root");
+        assert_eq!(
+            said("resources/templates/list", r#"{"id":1,"result":{"resourceTemplates":[]}}"#),
+            "0 resource templates"
+        );
         assert_eq!(
             said("x", r#"{"id":1,"error":{"code":-32601,"message":"Method not found"}}"#),
             "error -32601 Method not found"
@@ -188,5 +231,23 @@ mod tests {
         let memories = r#"{"id":1,"result":{"structuredContext":{"memories":[{},{}]}}}"#;
         assert_eq!(said("conversation/userMessage", memories), "2 memories");
         assert_eq!(said("conversation/userMessage", &memories.replace(",{}", "")), "1 memory");
+    }
+
+    #[test]
+    fn details_are_said_only_on_request() {
+        let echo = r#"{"id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}"#;
+        let echoed = r#"{"id":1,"result":{"content":[{"type":"text","text":"Echo: hi"}]}}"#;
+        let all = [Depth::Subject, Depth::Outcome, Depth::Details];
+        assert_eq!(all.map(|depth| said_to(depth, "tools/call", echo)), ["echo", "echo", r#"echo message="hi""#]);
+        assert_eq!(all.map(|depth| said_to(depth, "tools/call", echoed)), ["ok", "ok", r#""Echo: hi""#]);
+        let details = |method: &str, text: &str| said_to(Depth::Details, method, text);
+        assert_eq!(details("x/y", r#"{"id":1,"method":"x/y","params":{"depth":2}}"#), "depth=2");
+        assert_eq!(details("x/y", r#"{"id":1,"result":{"a":[]}}"#), r#"{"a":[]}"#);
+        assert_eq!(details("ping", r#"{"id":1,"result":{}}"#), "ok");
+        assert_eq!(details("tools/list", r#"{"id":1,"result":{"tools":[{}]}}"#), "1 tool");
+        // A proposal says itself how its tools are called.
+        let subscribe = r#"{"method":"tools/call","params":{"name":"events_subscribe",
+            "arguments":{"filter":{"eventTypes":["a"]}}}}"#;
+        assert_eq!(details("tools/call", subscribe), "events_subscribe a");
     }
 }

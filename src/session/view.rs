@@ -2,7 +2,7 @@
 //! order.
 
 use super::pairing::Pairing;
-use super::summary;
+use super::summary::{self, Depth};
 use crate::proposals::{SummarizedMessage, clip};
 use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
@@ -141,8 +141,8 @@ impl Words {
         self.tool = None;
     }
 
-    /// Describes an event. Reuses the strings of `self`. Without `outcomes`, a successful result is only "ok".
-    pub(crate) fn report(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, outcomes: bool) {
+    /// Describes an event. Reuses the strings of `self`.
+    pub(crate) fn report(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, depth: Depth) {
         self.clear();
         if event.header.kind != EventKind::Message {
             return report_event(event, &mut self.about);
@@ -150,10 +150,12 @@ impl Words {
         let Some(message) = &event.header.message else { return };
         let body = event.body();
         match message.kind {
-            MessageKind::Request | MessageKind::Notification => self.report_call(event, method.unwrap_or_default()),
+            MessageKind::Request | MessageKind::Notification => {
+                self.report_call(event, method.unwrap_or_default(), depth);
+            }
             MessageKind::Result | MessageKind::Error => {
                 self.about.push_str(&placed.about);
-                self.report_answer(event, method.unwrap_or_default(), message.kind, outcomes);
+                self.report_answer(event, method.unwrap_or_default(), message.kind, depth);
             }
             MessageKind::Batch => {
                 let _ = write!(self.about, "{} messages", json::items(body).count());
@@ -166,13 +168,14 @@ impl Words {
         }
     }
 
-    fn report_call(&mut self, event: &Event<'_>, method: &str) {
+    fn report_call(&mut self, event: &Event<'_>, method: &str, depth: Depth) {
         let body = event.body();
         let mut envelope = Envelope::bare(MessageKind::Request);
         // Only the contents are looked at, so the end of params does not matter.
         envelope.params = json::tail_at(body, "params");
         summary::call(
             &SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope },
+            depth,
             &mut self.about,
         );
         if method == "tools/call" {
@@ -181,9 +184,9 @@ impl Words {
         }
     }
 
-    fn report_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind, outcomes: bool) {
+    fn report_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind, depth: Depth) {
         let failed = kind == MessageKind::Error || event.header.flags.has(Flags::TOOL_ERROR);
-        let is_reported = failed || outcomes && summary::reports_results_of(method);
+        let is_reported = failed || summary::reports_results_of(method, depth);
         if !is_reported {
             return self.outcome.push_str("ok");
         }
@@ -192,11 +195,12 @@ impl Words {
         if kind == MessageKind::Error {
             envelope.error = json::first_member(body, "error");
         } else {
-            envelope.result = json::first_member(body, "result");
+            // Details are at the beginning of a result. Only a count needs its end.
+            envelope.result = json::tail_at(body, "result");
             envelope.tool_error = failed;
         }
         let spoken = SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope };
-        summary::outcome(&spoken, &mut self.outcome);
+        summary::outcome(&spoken, depth, &mut self.outcome);
     }
 }
 

@@ -98,7 +98,6 @@ pub struct ReelWriter<W: Write> {
     group_hurried: bool,
     /// What rewriting the reel as a whole would probably save. Unit: bytes.
     avoidable: u64,
-    #[cfg(test)]
     store_payload: bool,
     index: Index,
     tallies: Tallies,
@@ -174,7 +173,6 @@ impl<W: Write> ReelWriter<W> {
             is_hurried: false,
             group_hurried: false,
             avoidable: 0,
-            #[cfg(test)]
             store_payload: false,
             index: Index::default(),
             tallies: Tallies::default(),
@@ -226,8 +224,7 @@ impl<W: Write> ReelWriter<W> {
         self.is_hurried = is_hurried;
     }
 
-    /// Sets whether the payloads of the next segments are stored uncompressed, as recorders once did under load.
-    #[cfg(test)]
+    /// Sets whether the payloads of the next segments are stored uncompressed.
     pub(crate) fn store_payloads(&mut self, store: bool) {
         self.store_payload = store;
     }
@@ -412,20 +409,10 @@ impl<W: Write> ReelWriter<W> {
         Ok((self.out, self.index))
     }
 
-    #[cfg(test)]
-    fn stores_payloads(&self) -> bool {
-        self.store_payload
-    }
-
-    #[cfg(not(test))]
-    fn stores_payloads(&self) -> bool {
-        false
-    }
-
     fn begin_segment(&mut self, time: i64) -> io::Result<()> {
         self.segment.first_time = time;
         self.segment.last_time = time;
-        self.segment.stored = self.stores_payloads();
+        self.segment.stored = self.store_payload;
         // zstd changes its level between groups only.
         self.group_open &= self.is_hurried == self.group_hurried;
         self.segment.starts_group = !self.group_open;

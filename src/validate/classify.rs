@@ -49,10 +49,12 @@ pub(super) enum HttpPart {
     Request(Box<RequestHead>),
     /// The head of the response.
     Response(ResponseHead),
-    /// An event of the stream that carries no message: an id, or the endpoint of HTTP+SSE.
+    /// An event of the stream that carries no message: an id, `retry`, or the endpoint of HTTP+SSE.
     Event {
         /// The event's id.
         id: Option<String>,
+        /// Its `retry`, in milliseconds.
+        retry: Option<u64>,
         /// It announces where to send messages (2024-11-05).
         is_endpoint: bool,
     },
@@ -132,6 +134,7 @@ fn http(event: &Event<'_>) -> Option<HttpPart> {
             let block = SseEvent::parse(recorded.block.as_bytes());
             HttpPart::Event {
                 id: block.id.map(|id| id.into_owned()).filter(|id| !id.is_empty()),
+                retry: block.retry,
                 is_endpoint: block.event.as_deref() == Some("endpoint"),
             }
         }

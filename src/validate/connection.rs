@@ -15,7 +15,7 @@ use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
 use crate::trace::{Event, EventHeader};
-use crate::wire::{Direction, MessageKind};
+use crate::wire::{Direction, Envelope, MessageKind};
 use serde_json::Value;
 
 /// The proposals' overviews, which see the messages of all connections.
@@ -204,7 +204,11 @@ impl Connection {
             self.pairs.take(seq, time, direction, envelope, &Value::Null, &step, &mut self.findings);
             return;
         };
-        let content = ["params", "result", "error"].iter().find_map(|name| value.get(name)).unwrap_or(&Value::Null);
+        let content = match envelope {
+            Envelope { params: Some(_), .. } => &value["params"],
+            Envelope { result: Some(_), .. } => &value["result"],
+            _ => &value["error"],
+        };
         let initializes = direction == Direction::ClientToServer && envelope.method.as_deref() == Some("initialize");
         if initializes && self.http.names_no_session() {
             self.begin_session(header.stream, shared);
@@ -308,6 +312,7 @@ impl Connection {
 
     pub(super) fn finish(&mut self, stream: u32, overviews: &mut Overviews) {
         self.finish_pairs();
+        self.lifecycle.finish(&self.tracker, &mut self.findings);
         for observer in &mut self.observers {
             observer.finish(&self.tracker.declared, &mut self.findings);
         }

@@ -21,13 +21,33 @@ fn rule_of(fault: Fault) -> Option<&'static Rule> {
     })
 }
 
-/// Checks the envelope. Returns the message as a value, if it is valid JSON.
-pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &mut Findings) -> Option<Value> {
+/// The rules about faults, and those that a text keeps that can be parsed.
+static FAULTLESS: [&Rule; 8] = [
+    &rules::VERSION,
+    &rules::NULL_ID,
+    &rules::ODD_ID,
+    &rules::DUPLICATE_MEMBER,
+    &rules::MIXED,
+    &rules::ODD_METHOD,
+    &rules::MISSING_ID,
+    &rules::ODD_PARAMS,
+];
+static READABLE: [&Rule; 3] = [&rules::MALFORMED, &rules::ENCODING, &rules::UNREPRESENTABLE];
+
+fn check_faults(seq: u64, envelope: &Envelope<'_>, findings: &mut Findings) {
+    if envelope.faults.is_empty() {
+        return findings.hold_all(&FAULTLESS);
+    }
     for fault in Fault::ALL {
         let Some(rule) = rule_of(fault) else { continue };
         let unnamed_error = fault == Fault::MissingId && envelope.kind == MessageKind::Error;
         findings.check(rule, seq, !envelope.faults.contains(fault) || unnamed_error, || fault.phrase().to_owned());
     }
+}
+
+/// Checks the envelope. Returns the message as a value, if it is valid JSON.
+pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &mut Findings) -> Option<Value> {
+    check_faults(seq, envelope, findings);
     let parsed = match parse::parse(text) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -40,9 +60,7 @@ pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &m
             return None;
         }
     };
-    for rule in [&rules::MALFORMED, &rules::ENCODING, &rules::UNREPRESENTABLE] {
-        findings.hold(rule);
-    }
+    findings.hold_all(&READABLE);
     let inner: Vec<_> = parsed.duplicates.iter().filter(|place| place.matches('/').count() > 1).collect();
     findings.check(&rules::DUPLICATE_KEY, seq, inner.is_empty(), || {
         inner.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(", ") + ": more than one member of this name"

@@ -136,20 +136,21 @@ impl Http {
         match part {
             HttpPart::Event { is_endpoint: true, .. } => self.is_old_transport = true,
             _ if self.is_old_transport => {}
-            HttpPart::Request(head) => self.begin(seq, number, head, findings),
+            HttpPart::Request(head) => self.begin(header, head, findings),
             HttpPart::Response(head) => self.answer(seq, number, head, shared, findings),
-            HttpPart::Event { id: Some(id), .. } => self.event(seq, number, &id, findings),
+            HttpPart::Event { id, retry, .. } => self.event(header, id.as_deref(), retry, findings),
             HttpPart::Body(bytes) => self.body(seq, number, bytes, findings),
-            HttpPart::Event { .. } | HttpPart::Failed => {}
+            HttpPart::Failed => {}
         }
     }
 
-    fn begin(&mut self, seq: u64, number: u32, head: Box<RequestHead>, findings: &mut Findings) {
+    fn begin(&mut self, header: &EventHeader, head: Box<RequestHead>, findings: &mut Findings) {
+        let (seq, number) = (header.seq, header.exchange);
         let revision = self.sessions.revision();
         if head.method != "POST" {
             requests::check_without_body(seq, &head, revision, findings);
             self.sessions.check_named(seq, &head, findings);
-            self.streams.check_resumption(seq, number, &head, findings);
+            self.streams.check_resumption(header, &head, findings);
         }
         let exchange = Exchange {
             request: head,
@@ -170,9 +171,9 @@ impl Http {
         exchange.response = Some(head);
     }
 
-    fn event(&mut self, seq: u64, number: u32, id: &str, findings: &mut Findings) {
-        if self.exchanges.contains(&number) {
-            self.streams.check_event(seq, number, id, findings);
+    fn event(&mut self, header: &EventHeader, id: Option<&str>, retry: Option<u64>, findings: &mut Findings) {
+        if self.exchanges.contains(&header.exchange) {
+            self.streams.check_event(header, id, retry, findings);
         }
     }
 

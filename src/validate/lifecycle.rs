@@ -18,6 +18,8 @@ pub(super) struct Lifecycle {
     start_judged: bool,
     /// The end of the handshake may be missing from the reel.
     end_unknown: bool,
+    /// The client sent a request before it ended the handshake.
+    was_hasty: bool,
     early: HashSet<String, foldhash::fast::RandomState>,
 }
 
@@ -69,11 +71,27 @@ impl Lifecycle {
             None => &rules::EARLY,
         };
         if before.ready || may_be_early(method) {
-            findings.hold(rule);
-        } else if self.end_unknown {
-            // The notification may be in the missing part.
-        } else if self.early.len() < MAX_METHODS && self.early.insert(method.to_owned()) {
+            return findings.hold(rule);
+        }
+        // The notification may be in the missing part.
+        if self.end_unknown {
+            return;
+        }
+        self.was_hasty |= message.is_request() && message.is_clients();
+        if self.early.len() < MAX_METHODS && self.early.insert(method.to_owned()) {
             findings.note(rule, seq, format!("the {side} sent {method} before notifications/initialized"));
+        }
+    }
+}
+
+impl Lifecycle {
+    /// Checks at the end of a session whether the client ended the handshake.
+    pub(super) fn finish(&self, tracker: &Tracker, findings: &mut Findings) {
+        let is_ready = tracker.declared.ready;
+        if tracker.era == Some(Era::Legacy) && !self.end_unknown && (is_ready || self.was_hasty) {
+            findings.check_overall(&rules::INITIALIZED_MISSING, is_ready, || {
+                "the client sent requests, but never notifications/initialized".to_owned()
+            });
         }
     }
 }

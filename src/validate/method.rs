@@ -33,9 +33,7 @@ impl Methods {
                 check_modern_server(message, pairs, findings);
             }
             MessageKind::Error => check_refusal(message, findings),
-            MessageKind::Result if observed.method == Some("ping") => {
-                findings.hold(&rules::PING_REFUSED);
-            }
+            MessageKind::Result if observed.method == Some("ping") => check_ping(observed, findings),
             _ => {}
         }
     }
@@ -85,6 +83,14 @@ impl Methods {
             }
         }
     }
+}
+
+fn check_ping(observed: &Observed<'_>, findings: &mut Findings) {
+    findings.hold(&rules::PING_REFUSED);
+    let extra = observed.content.as_object().into_iter().flatten().find(|(name, _)| *name != "_meta");
+    findings.check(&rules::PING_RESULT, observed.seq, extra.is_none(), || {
+        format!("the {} answered a ping with {:?}", sender(observed.direction), extra.map_or("", |(name, _)| name))
+    });
 }
 
 fn check_revision(spec: &MethodSpec, message: &Message<'_>, findings: &mut Findings) {
@@ -149,8 +155,10 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     findings.check(&rules::ERROR_CODE, seq, !predefined || means.is_some(), || {
         format!("{method} was answered with error {code}, which JSON-RPC reserves and MCP does not define for it")
     });
-    // In the modern era, the code itself is an error (`era/undefined-code`).
-    let reserved = (-32099..=-32020).contains(&code) && errors::name(code).is_none() && message.era == Era::Legacy;
+    // In the modern era, the code itself is an error (`era/undefined-code`). Some proposals use such codes.
+    let is_proposals = means.is_some() && proposals::of_method(method).is_some();
+    let is_defined = errors::name(code).is_some() || is_proposals;
+    let reserved = (-32099..=-32020).contains(&code) && !is_defined && message.era == Era::Legacy;
     findings.check(&rules::RESERVED_CODE, seq, !reserved, || {
         format!("{method} was answered with error {code} ({})", means.unwrap_or("of unknown meaning"))
     });

@@ -194,14 +194,7 @@ impl Pairs {
     }
 
     fn cancel(&mut self, seq: u64, direction: Direction, id: &Value, findings: &mut Findings) {
-        let key = match id {
-            Value::String(text) => IdKey::Text(text.as_str().into()),
-            Value::Number(number) => match number.as_i64() {
-                Some(number) => IdKey::Integer(number),
-                None => return,
-            },
-            _ => return,
-        };
+        let Some(key) = IdKey::of_value(id) else { return };
         let key = (direction, key);
         let was_sent = self.open.contains_key(&key) || self.answered.contains(&key);
         let is_certain = self.lost.is_none() && !self.answered.has_forgotten() && !self.has_failed;

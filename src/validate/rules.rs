@@ -248,6 +248,10 @@ rules! {
     EARLY_EXTENSION = Error "lifecycle/early-extension",
         "Client and server must not send the methods of a proposal between `initialize` and `notifications/initialized`.",
         "MCP lifecycle";
+    INITIALIZED_MISSING = Error "lifecycle/initialized-missing",
+        "After the result of `initialize`, the client must send `notifications/initialized`. Checked at the end of a session in which the client sent other requests.",
+        "MCP lifecycle",
+        fix "Send `notifications/initialized` right after the result of `initialize`.";
     CANCELLED_INITIALIZE = Error "lifecycle/cancelled-initialize",
         "The client must not cancel `initialize` with `notifications/cancelled`.",
         "MCP cancellation",
@@ -279,6 +283,9 @@ rules! {
     PING_REFUSED = Error "method/ping-refused",
         "Whoever receives a `ping` must answer it with an empty result, not with an error.",
         "MCP ping";
+    PING_RESULT = Error "method/ping-result",
+        "Whoever receives a `ping` must answer it with an empty result; only `_meta` may be in it.",
+        "MCP ping";
     DECLARED_REFUSED = Warning "method/declared-refused",
         "A side that declared a capability, such as `tools` or `resources.subscribe`, does not answer a request for a method that needs it with error -32601 (method not found).",
         "MCP lifecycle, operation";
@@ -286,7 +293,7 @@ rules! {
         "Whoever answers with an error uses a code from -32768 to -32100, which JSON-RPC reserves, only if JSON-RPC, MCP or a proposal defines the code for the request's method.",
         "JSON-RPC 2.0 §5.1";
     RESERVED_CODE = Warning "method/reserved-code",
-        "Whoever answers with an error uses a code from -32099 to -32020 only if MCP defines it: MCP 2026-07-28 reserves these codes, and proposals use some of them. Checked in earlier revisions.",
+        "Whoever answers with an error uses a code from -32099 to -32020 only if MCP, or the proposal of the method, defines it: MCP 2026-07-28 reserves these codes. Checked in earlier revisions.",
         "MCP 2026-07-28 error codes";
     DIRECTION = Error "method/direction",
         "Client and server must send only the methods that their own side may send: the client, for example, `tools/call`, the server `sampling/createMessage`.",

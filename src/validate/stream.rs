@@ -2,13 +2,20 @@
 
 use super::classify::Text;
 use super::rules;
-use crate::proposals::{Findings, clip};
+use crate::proposals::{Findings, Rule, clip};
 use crate::trace::Event;
 use crate::wire::{Envelope, Fault, Framing, MessageKind, json};
+
+/// The rules that almost every message keeps.
+static FRAMING: [&Rule; 4] = [&rules::NOT_CHECKED, &rules::CRLF, &rules::HEADER_BLOCKS, &rules::UNTERMINATED];
+static IS_MESSAGE: [&Rule; 3] = [&rules::NOISE, &rules::BLANK_LINE, &rules::NO_MESSAGE];
 
 /// Checks how a whole message is delimited in its stream.
 pub(super) fn check_framing(event: &Event<'_>, findings: &mut Findings) {
     let (seq, framing) = (event.header.seq, event.header.framing);
+    if !matches!(framing, Framing::CrLf | Framing::ContentLength | Framing::Unterminated) {
+        return findings.hold_all(&FRAMING);
+    }
     findings.hold(&rules::NOT_CHECKED);
     findings.check(&rules::CRLF, seq, framing != Framing::CrLf, || "the line ends with CR LF".to_owned());
     findings.check(&rules::HEADER_BLOCKS, seq, framing != Framing::ContentLength, || {
@@ -23,20 +30,17 @@ pub(super) fn check_framing(event: &Event<'_>, findings: &mut Findings) {
 pub(super) fn is_message(seq: u64, text: &Text<'_>, findings: &mut Findings) -> bool {
     let Text { bytes: text, envelope } = text;
     let kind = envelope.kind;
-    let is_noise = kind == MessageKind::Noise;
-    findings.check(&rules::NOISE, seq, !is_noise, || format!("not JSON: {}", quote(text)));
-    findings.check(&rules::BLANK_LINE, seq, kind != MessageKind::Blank, || "the line is empty".to_owned());
-    if is_noise || kind == MessageKind::Blank {
-        return false;
+    if kind.is_response() || matches!(kind, MessageKind::Request | MessageKind::Notification) {
+        findings.hold_all(&IS_MESSAGE);
+        return true;
     }
-    if kind == MessageKind::Malformed {
-        malformed(seq, text, envelope, findings);
-        return false;
+    match kind {
+        MessageKind::Noise => findings.note(&rules::NOISE, seq, format!("not JSON: {}", quote(text))),
+        MessageKind::Blank => findings.note(&rules::BLANK_LINE, seq, "the line is empty"),
+        MessageKind::Malformed => malformed(seq, text, envelope, findings),
+        _ => findings.note(&rules::NO_MESSAGE, seq, format!("not a JSON-RPC message: {}", quote(text))),
     }
-    let is_batch_inside = kind == MessageKind::Batch;
-    let known = kind != MessageKind::Unclassified && !is_batch_inside;
-    findings.check(&rules::NO_MESSAGE, seq, known, || format!("not a JSON-RPC message: {}", quote(text)));
-    known
+    false
 }
 
 fn malformed(seq: u64, text: &[u8], envelope: &Envelope<'_>, findings: &mut Findings) {

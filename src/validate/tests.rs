@@ -99,7 +99,9 @@ impl Feed {
             }
             "exchange" => self.exchange = rest.parse().expect("a number"),
             "priming" => {
-                let block = serde_json::json!({"what": "sse", "block": format!("id: {rest}\ndata:\n\n")});
+                let (id, retry) = rest.split_once(' ').unwrap_or((rest, ""));
+                let retry = if retry.is_empty() { String::new() } else { format!("retry: {retry}\n") };
+                let block = serde_json::json!({"what": "sse", "block": format!("id: {id}\n{retry}data:\n\n")});
                 self.transport(Direction::ServerToClient, Flags::default(), &block);
             }
             "endpoint" => {
@@ -140,8 +142,8 @@ impl Feed {
     /// not UTF-8.
     ///
     /// Over HTTP, `> METHOD {HEADERS}` begins an exchange and `< STATUS {HEADERS}` answers it; both take a JSON object.
-    /// `exchange N` goes back to an earlier one. `s>c sse ID TEXT` is an event with an id, `priming ID` one without a
-    /// message, and `body N` a body that is no message.
+    /// `exchange N` goes back to an earlier one. `s>c sse ID TEXT` is an event with an id, `priming ID RETRY` one
+    /// without a message (`RETRY` may be left out), and `body N` a body that is no message.
     fn line(&mut self, line: &str) {
         let mut line = line.trim_start();
         if let Some((count, rest)) = line.strip_prefix('x').and_then(|rest| rest.split_once(' ')) {

@@ -260,6 +260,24 @@ pub fn tail_at<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
     None
 }
 
+/// Iterates over the keys of the object that `text` begins with, each with the text from its value on, including
+/// everything after the value. A value is read only if the next member is asked for.
+pub fn member_tails(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut walk = members(text);
+    let mut value = None;
+    std::iter::from_fn(move || {
+        if let Some(start) = value {
+            walk.at = skip_value(text, start).filter(|end| *end > start)?;
+        }
+        if walk.broken {
+            return None;
+        }
+        let (key, start) = walk.step_to_value()??;
+        value = Some(start);
+        Some((key, text.get(start..)?))
+    })
+}
+
 /// Follows member names inwards from the object `text`.
 pub fn at_path<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
     let (last, outer) = path.split_last()?;

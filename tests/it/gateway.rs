@@ -52,7 +52,7 @@ impl Gateway {
     }
 }
 
-fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+pub(crate) fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let stream = TcpStream::connect(address).expect("connects");
     stream.set_read_timeout(Some(LIMIT)).expect("a limit");
     let mut text = format!("{method} /mcp HTTP/1.1\r\n");
@@ -71,8 +71,8 @@ fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) ->
     Answer::read(stream)
 }
 
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     headers: Vec<(String, String)>,
     body: BufReader<TcpStream>,
 }
@@ -95,23 +95,23 @@ impl Answer {
         Self { status, headers, body }
     }
 
-    fn header(&self, name: &str) -> Option<String> {
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
         self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.clone())
     }
 
-    fn text(mut self) -> String {
+    pub(crate) fn text(mut self) -> String {
         let length = self.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
         let mut text = vec![0; length];
         self.body.read_exact(&mut text).expect("a body");
         String::from_utf8(text).expect("text")
     }
 
-    fn json(self) -> Value {
+    pub(crate) fn json(self) -> Value {
         serde_json::from_str(&self.text()).expect("JSON")
     }
 
     /// The id and data of the stream's next event; `None` at its end.
-    fn block(&mut self) -> Option<(String, String)> {
+    pub(crate) fn block(&mut self) -> Option<(String, String)> {
         let (mut id, mut data) = (String::new(), String::new());
         loop {
             let mut line = String::new();
@@ -128,7 +128,7 @@ impl Answer {
     }
 
     /// The message of the stream's next event.
-    fn event(&mut self) -> Value {
+    pub(crate) fn event(&mut self) -> Value {
         loop {
             let mut line = String::new();
             assert_ne!(self.body.read_line(&mut line).expect("a line"), 0, "the stream ended");

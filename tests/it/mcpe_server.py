@@ -1,6 +1,6 @@
 """An MCPE server, written from the proposal's text alone, without mcpreel's code.
 
-Its argument is JSON: `features` of its capability, `wait` (seconds before it grants a subscription), `publish` (events
+Its argument is JSON: `features` and `channels` of its capability, `needs_delivery`, `wait` (seconds before it grants a subscription), `publish` (events
 that it sends to those who subscribed to them) and `send` (notifications that it sends whatever was subscribed; "ID"
 stands for the subscription). It appends the arguments of each subscription to the file `asked`.
 """
@@ -35,6 +35,8 @@ def subscribe(ask, arguments):
     with open("asked", "a") as asked:
         asked.write(json.dumps(arguments) + "\n")
     time.sleep(plan.get("wait", 0))
+    if plan.get("needs_delivery") and "channels" not in arguments.get("delivery", {}):
+        return say(id=ask, result={"content": [{"type": "text", "text": "delivery is missing"}], "isError": True})
     name = "00000000-0000-4000-8000-%012d" % made
     granted = {
         "subscriptionId": name,
@@ -57,7 +59,7 @@ for line in sys.stdin:
     if method == "initialize":
         features = {"pause": True, "wildcards": True, "cronSchedule": False, "scheduledDelivery": False}
         features.update(plan.get("features", {}))
-        events = {"maxSubscriptions": 10, "deliveryChannels": ["realtime"], "features": features}
+        events = {"maxSubscriptions": 10, "deliveryChannels": plan.get("channels", ["realtime"]), "features": features}
         server = {"name": "peer", "version": "1"}
         version = message["params"]["protocolVersion"]
         say(id=ask, result={"protocolVersion": version, "capabilities": {"tools": {}, "events": events}, "serverInfo": server})

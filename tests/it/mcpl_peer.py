@@ -10,7 +10,7 @@ SETS = {
     "bot.redact": {"description": "d", "uses": ["contextHooks.afterInference"]},
     "bot.events": {"description": "d", "uses": ["pushEvents"]},
     "bot.think": {"description": "d", "uses": ["inferenceRequest"]},
-    "bot.chat": {"description": "d", "uses": ["channels.publish", "channels.observe"]},
+    "bot.chat": {"description": "d", "uses": ["channels.publish", "channels.observe"], "scoped": BEHAVIOUR == "inbound"},
     "bot.notes": {"description": "d", "uses": ["tools"], "rollback": True},
 }
 BLOCK = {
@@ -22,7 +22,14 @@ BLOCK = {
     "featureSets": SETS,
 }
 CHANNEL = {"id": "chat:1", "type": "chat", "label": "one", "direction": "bidirectional"}
+OTHERS = [
+    {"id": "feed:1", "type": "feed", "label": "news", "direction": "inbound"},
+    {"id": "chat:secret", "type": "chat", "label": "secret", "direction": "outbound"},
+    {"id": "thinking", "type": "thinking", "label": "thinking", "direction": "outbound"},
+]
+CHANNELS = [CHANNEL, *OTHERS] if BEHAVIOUR == "inbound" else [CHANNEL]
 hooks = 0
+heard = open("heard", "a")
 
 
 def send(message):
@@ -40,8 +47,8 @@ def push(event, **more):
     ask(event, "push/event", {name: value for name, value in params.items() if value is not None})
 
 
-def message(name, text):
-    said = {"channelId": "chat:1", "messageId": name, "author": {"id": "u", "name": "Alice"}}
+def message(name, text, channel="chat:1"):
+    said = {"channelId": channel, "messageId": name, "author": {"id": "u", "name": "Alice"}}
     said = {**said, "timestamp": "2026-03-05T10:30:00Z", "content": [{"type": "text", "text": text}], "metadata": {}}
     ask(name, "channels/incoming", {"messages": [said]})
 
@@ -105,12 +112,28 @@ def answer(method, params):
     return {}
 
 
+def after_registration():
+    if BEHAVIOUR == "inbound":
+        message("m1", "news", "feed:1")
+    elif BEHAVIOUR == "other-uses":
+        push("wrong", featureSet="bot.notes")
+        push("right")
+        messages = [{"role": "user", "content": "x"}]
+        ask("i1", "inference/request", {"featureSet": "bot.notes", "messages": messages})
+    elif BEHAVIOUR == "elevate":
+        for name in ["bot.other", "bot.redact"]:
+            ask(name, "scope/elevate", {"featureSet": name, "scope": {"label": "/etc/hosts"}})
+
+
 for line in sys.stdin:
+    heard.write(line)
+    heard.flush()
     received = json.loads(line)
     method = received.get("method")
     if method == "server/discover":
         send({"id": received["id"], "error": {"code": -32601, "message": "Method not found"}})
     elif method == "notifications/initialized":
-        ask("r", "channels/register", {"channels": [CHANNEL]})
+        ask("r", "channels/register", {"channels": CHANNELS})
+        after_registration()
     elif method is not None and "id" in received:
         send({"id": received["id"], "result": answer(method, received.get("params", {}))})

@@ -7,12 +7,22 @@ const PEER: &str = include_str!("mcpl_peer.py");
 
 /// The events of a session of the host with the peer, after these arguments.
 fn hosted(behaviour: &str, words: &[&str]) -> Vec<Value> {
+    both_sides(behaviour, words).0
+}
+
+/// Both sides of such a session: the host's events, and the messages that the peer received.
+fn both_sides(behaviour: &str, words: &[&str]) -> (Vec<Value>, Vec<Value>) {
     let stage = Stage::new();
     stage.write("peer.py", PEER);
     let server = format!("bot=python3 peer.py {behaviour}");
     let host = ["host", "-s", &server, "--record", "x.reel", "--format", "json"];
     let output = stage.run(&[&host[..], words].concat(), "");
-    output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    let read = |text: String| text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    (read(output.out()), read(String::from_utf8(stage.read("heard")).expect("text")))
+}
+
+fn answer_to<'a>(heard: &'a [Value], id: &str) -> &'a Value {
+    heard.iter().find(|message| message["id"] == id && message.get("method").is_none()).expect("an answer")
 }
 
 /// The reports of one kind.
@@ -133,9 +143,9 @@ fn c74_contributions_that_were_not_used_are_no_success() {
     let (outcome, reason) = only("late", &["--set", "mcpl.before_timeout=100ms", "--do", "/wait 1s"]);
     assert!(outcome == "timeout" && reason.contains("the host no longer waited"), "{outcome}: {reason}");
     assert_eq!(only("late", &[]).0, "success", "it was in time");
-    let wrong = only("wrong-set", &["--set", "mcpl.unlisted=refuse"]);
+    let wrong = only("wrong-set", &[]);
     assert_eq!((wrong.0.as_str(), wrong.1.contains("was dropped")), ("failure", true), "{wrong:?}");
-    assert_eq!(only("wrong-set", &[]).0, "success", "the host accepts it by default");
+    assert_eq!(only("wrong-set", &["--set", "mcpl.unlisted=accept"]).0, "success", "the user accepts it");
     let unknown = only("unknown-set", &[]);
     assert_eq!((unknown.0.as_str(), unknown.1.contains("bot.other")), ("failure", true), "{unknown:?}");
     let closed = only("closes", &[]);
@@ -169,4 +179,57 @@ fn c8_hosts_that_accept_only_an_array_of_feature_sets_get_one_and_a_lone_star_en
     // Names of two and of more segments are on again, so the tool of notes.edit works.
     assert_ne!(of(1).expect("an answer")["result"]["isError"], true, "{messages:?}");
     assert!(served.err().contains("chk_nowhere"), "the unknown checkpoint is reported: {}", served.err());
+}
+
+#[test]
+fn c66_an_answer_is_announced_and_offered_only_where_it_may_go() {
+    let black = ["--set", "mcpl.blacklist=bot.chat=chat:secret", "--do", "/wait 300ms"];
+    let (lines, heard) = both_sides("inbound", &black);
+    assert_eq!(woken(&lines), 1, "{lines:#?}");
+    let outgoing = heard.iter().filter_map(|message| message["method"].as_str());
+    assert!(!outgoing.clone().any(|method| method.starts_with("channels/outgoing")), "{heard:#?}");
+    assert!(!outgoing.clone().any(|method| method == "channels/publish"));
+    let hook = heard.iter().find(|message| message["method"] == "context/beforeInference").expect("a hook");
+    let channels = json!({"candidates": ["ui", "chat:1"], "incoming": {"channelId": "feed:1", "messageId": "m1"}});
+    assert_eq!(hook["params"]["channels"], channels);
+}
+
+#[test]
+fn c15_a_set_that_does_not_list_the_use_is_refused_unless_the_user_accepts_it() {
+    let wait = ["--do", "/wait 300ms"];
+    let (lines, heard) = both_sides("other-uses", &wait);
+    for id in ["wrong", "i1"] {
+        let error = &answer_to(&heard, id)["error"];
+        assert_eq!((&error["code"], &error["data"]["featureSet"]), (&json!(-32001), &json!("bot.notes")), "{id}");
+        assert_eq!(error["data"]["canEnable"], false);
+    }
+    assert_eq!(answer_to(&heard, "right")["result"]["accepted"], true);
+    assert!(
+        reports(&lines, "refused")
+            .iter()
+            .any(|line| line["text"].as_str().unwrap().contains("does not list pushEvents"))
+    );
+    let accept = ["--set", "mcpl.unlisted=accept"];
+    let (_, heard) = both_sides("other-uses", &[&accept[..], &wait].concat());
+    assert_eq!(answer_to(&heard, "wrong")["result"]["accepted"], true);
+    assert!(answer_to(&heard, "i1").get("result").is_some());
+}
+
+#[test]
+fn c74_reports_of_what_failed_name_the_set_and_the_inference() {
+    let wait = ["--do", "/wait 300ms"];
+    let lines = hosted("elevate", &[&["--set", "mcpl.disabled=bot.redact"][..], &wait].concat());
+    let refused: Vec<&Value> = reports(&lines, "refused").iter().map(|line| &line["data"]).collect();
+    let about = |set: &str| json!({"feature_set": set, "label": "/etc/hosts", "outcome": "failure"});
+    assert_eq!(refused, [&about("bot.other"), &about("bot.redact")]);
+    let late = ["--set", "mcpl.before_timeout=100ms", "--say", "hello", "--do", "/wait 1s"];
+    let lines = hosted("late", &late);
+    let about = &reports(&lines, "late")[0]["data"];
+    let inference = &reports(&lines, "timed out")[0]["data"]["inference_id"];
+    assert_eq!(
+        (&about["method"], &about["inference_id"], &about["feature_set"], &about["outcome"]),
+        (&json!("context/beforeInference"), inference, &json!("bot.context"), &json!("timeout"))
+    );
+    let dropped = hosted("unknown-set", &["--say", "hello"]);
+    assert!(reports(&dropped, "dropped")[0]["data"]["inference_id"].is_string(), "{dropped:#?}");
 }

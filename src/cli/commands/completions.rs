@@ -1,13 +1,17 @@
 //! `completions`: completion scripts for shells.
 
-use crate::cli::{self, Context, Outcome};
+use crate::cli::completing::{SHELLS, script};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::output;
 use clap::Args;
-use clap_complete::{Generator, Shell};
+use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// Print a shell's completion script.
+/// Print the script that makes a shell complete mcpreel's command line.
+///
+/// The script asks mcpreel itself, so it offers reels, live sessions, configured servers, methods, the tools of a live session
+/// and rules. It need not be replaced when mcpreel is updated.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,8 +26,6 @@ pub(crate) struct CompletionsArgs {
     all: Option<PathBuf>,
 }
 
-const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Elvish, Shell::Fish, Shell::PowerShell, Shell::Zsh];
-
 /// Runs the command.
 ///
 /// # Errors
@@ -31,19 +33,15 @@ const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Elvish, Shell::Fish, Shell::Powe
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &CompletionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(shell) = args.shell {
-        context.printer.write(&script(shell))?;
+        let name = shell.to_string();
+        let known = SHELLS.iter().filter(|(known, _)| known.is(&name));
+        known.map(|(known, _)| script(*known)).try_for_each(|script| context.printer.write(&script))?;
     }
     if let Some(folder) = &args.all {
         std::fs::create_dir_all(folder).map_err(|error| CommandError::writing(folder, &error))?;
-        for shell in SHELLS {
-            output::write_whole(&folder.join(shell.file_name("mcpreel")), &script(shell))?;
+        for (shell, name) in SHELLS {
+            output::write_whole(&folder.join(name), &script(shell))?;
         }
     }
     Ok(Outcome::Clean)
-}
-
-fn script(shell: Shell) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut cli::command(), "mcpreel", &mut script);
-    script
 }

@@ -8,7 +8,7 @@ use crate::cli::comparing::{self, NormaliseArgs};
 use crate::cli::printer::note;
 use crate::cli::progress::SharedProgress;
 use crate::cli::recordings::{self, Recorded};
-use crate::cli::redaction::{KeyOptions, RedactOptions};
+use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome};
 use crate::diff::rename::{self, OldNames};
 use crate::diff::surface::{Extractor, Likeness, Surface};
@@ -115,9 +115,6 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// What is compared was redacted before, if at all.
-const AS_IT_IS: RedactOptions = RedactOptions { redact: false, key: KeyOptions { key_file: None } };
-
 /// Two recordings and their differences.
 struct Compared {
     report: Report,
@@ -152,7 +149,7 @@ fn compare_files(
     };
     let old_names = [OldNames::default(), OldNames::of(&renamed)];
     if !renamed.is_empty() {
-        passes[1] = read(recordings::open(paths[1], None, &AS_IT_IS)?, collector(), &old_names[1], &progress)?;
+        passes[1] = read(recordings::open(paths[1], None)?, collector(), &old_names[1], &progress)?;
     }
     let mut both = passes.map(|pass| pass.recording);
     // The texts of changed messages are read in a second pass, so that only the outlines of two recordings are in
@@ -171,7 +168,7 @@ fn compare_files(
             if !wanted.is_empty() {
                 let collector = Collector::new(options).with_stderr(args.stderr);
                 let collector = collector.only_texts_of(recording.wanted(wanted));
-                let recorded = recordings::open(paths[at], None, &AS_IT_IS)?;
+                let recorded = recordings::open(paths[at], None)?;
                 recording.fill(read_again(recorded, collector, &old_names[at], &progress)?);
             }
             Ok(())
@@ -220,7 +217,7 @@ fn read_both(
     collectors: [Collector<'_>; 2],
     progress: &SharedProgress,
 ) -> Result<[Pass; 2], CommandError> {
-    let [left, right] = paths.map(|path| recordings::open(path, Some(note), &AS_IT_IS));
+    let [left, right] = paths.map(|path| recordings::open(path, Some(note)));
     let (left, right) = (left?, right?);
     let [on_left, on_right] = collectors;
     let as_named = OldNames::default();

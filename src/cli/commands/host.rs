@@ -102,6 +102,10 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "builtin", "say", "doing", "scenario", "policy", "set",
         "system", "project", "on_event"])]
     reel: Option<PathBuf>,
+    /// Play only this session of a reel with several: its number (repeatable). Without it, each is played on a connection of
+    /// its own, one after the other.
+    #[arg(long, value_name = "NUMBER", requires = "reel")]
+    stream: Vec<u32>,
     /// The clock of the scenario (default: as the scenario says).
     #[arg(long, value_enum, requires = "scenario")]
     clock: Option<ClockArg>,

@@ -48,7 +48,7 @@ fn formats() -> PossibleValuesParser {
 }
 
 /// Opens a file for reading in this format.
-fn open(format: &str, input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, JsonlError> {
+fn open(format: &str, input: Box<dyn BufRead + Send>) -> Result<Box<dyn Importer>, JsonlError> {
     match formats::IMPORT.iter().find(|known| known.name == format) {
         Some(known) => (known.open)(input),
         None => formats::open_any(input),
@@ -61,7 +61,7 @@ fn open(format: &str, input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, Json
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (input, total): (Box<dyn BufRead>, u64) = if args.input == Path::new("-") {
+    let (input, total): (Box<dyn BufRead + Send>, u64) = if args.input == Path::new("-") {
         (Box::new(BufReader::new(io::stdin())), 0)
     } else {
         let file = File::open(&args.input).map_err(|error| CommandError::reading(&args.input, &error))?;

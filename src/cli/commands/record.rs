@@ -34,6 +34,10 @@ use std::sync::Arc;
 /// stdio server (--listen and a command).
 #[derive(Debug, Args)]
 #[command(mut_arg("session", |session| session.hide(true)))]
+#[command(mut_arg("argv", |argv| {
+    let help = "The server's command; `--` before it is needed only if it begins with a dash";
+    argv.last(false).trailing_var_arg(true).help(help)
+}))]
 #[command(after_help = "\
 Examples:
   mcpreel record -- npx -y @modelcontextprotocol/server-everything
@@ -46,6 +50,9 @@ Over HTTP:
   mcpreel record --listen 8080 --url https://host/mcp  # a reverse proxy
   mcpreel record --url https://host/mcp         # an HTTP server over stdio
   mcpreel record --listen 8080 -- my-server     # a stdio server over HTTP
+
+The options of `record` must precede the server's command: everything from the first word that is no option of `record`, or after \
+`--`, is the command. Other commands of mcpreel need the `--`.
 
 Without -o, the reel is written to $MCPREEL_HOME/reels/, else $XDG_STATE_HOME/mcpreel/, else ~/.local/state/mcpreel/; \
 `mcpreel show` finds the newest reel in any of them.

@@ -1,7 +1,8 @@
 //! `redact`: writes a reel without its secrets, or reports them.
 
 use crate::cli::printer::Format;
-use crate::cli::redaction::{KeyOptions, TwicePath, count, learn, rewrite};
+use crate::cli::recordings::twice::TwicePath;
+use crate::cli::redaction::{KeyOptions, count, learn, rewrite};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::output::Output;

@@ -154,7 +154,7 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
     if suite::is_suite(args) {
         return suite::run(args, context);
     }
-    let sessions = args.choose(recordings::conversations(&args.reel)?)?;
+    let sessions = recordings::chosen(&args.reel, &args.stream)?;
     let selection = args.selection()?;
     let plans: Vec<Plan> = sessions.into_iter().map(|session| Plan::new(args.mapped(session), &selection)).collect();
     if args.dry_run {
@@ -200,18 +200,6 @@ fn all(plans: Vec<Plan>, args: &ReplayArgs, context: &Context) -> Result<Vec<Rep
 }
 
 impl ReplayArgs {
-    /// The sessions to replay.
-    fn choose(&self, sessions: Vec<Conversation>) -> Result<Vec<Conversation>, CommandError> {
-        let has = |wanted: &&u32| !sessions.iter().any(|session| session.stream() == **wanted);
-        if let Some(unknown) = self.stream.iter().find(has) {
-            let numbers: Vec<String> = sessions.iter().map(|session| session.stream().to_string()).collect();
-            let error = CommandError::usage(format!("{} has no session {unknown}", self.reel.display()));
-            return Err(error.hint(format!("it has {}", numbers.join(", "))));
-        }
-        let is_wanted = |session: &Conversation| self.stream.is_empty() || self.stream.contains(&session.stream());
-        Ok(sessions.into_iter().filter(is_wanted).collect())
-    }
-
     fn mapped(&self, mut conversation: Conversation) -> Conversation {
         let mut substitutions = Substitutions::default();
         self.maps.iter().for_each(|(old, new)| substitutions.add(old, new));
@@ -270,11 +258,7 @@ impl ReplayArgs {
     /// The reel of the new session with this number.
     fn reel_of(&self, number: usize) -> Result<PathBuf, CommandError> {
         match &self.record {
-            Some(path) if number > 1 => {
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                Ok(path.with_file_name(format!("{stem}-{number}.reel")))
-            }
-            Some(path) => Ok(path.clone()),
+            Some(path) => Ok(recordings::numbered(path, number)),
             None => {
                 let name = if number > 1 { format!("replay-{number}") } else { "replay".to_owned() };
                 reels::new_path(&name)

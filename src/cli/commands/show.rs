@@ -6,6 +6,7 @@ mod forms;
 mod print_worker;
 mod tree;
 
+use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
 use crate::cli::redaction::{ExportWarning, RedactOptions};
 use crate::cli::{Context, Outcome};
@@ -81,6 +82,8 @@ pub(crate) struct ShowArgs {
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
     #[command(flatten)]
+    pager: PagerOptions,
+    #[command(flatten)]
     redact: RedactOptions,
 }
 
@@ -133,7 +136,8 @@ Examples:
 
 The columns of the list are: the event's number (for --seq), its time, → to the server or ← to the \
 client (· neither), its size, the latency of a response, the request's id, the stream as #N if there are \
-several (select one with stream:N or --session NAME#N), the method, details of the request, and the result after →.
+several (select one with stream:N or --session NAME#N), the method, what is called with which arguments, and after → the \
+beginning of the result. A terminal limits the length of lines; elsewhere, values are cut after 60 to 200 characters.
 
 Filter terms, combined with and (may be omitted), or, not and parentheses:
 "
@@ -178,6 +182,9 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         None => split_words(&args.words)?,
     };
     let mut terms = words.join(" ");
+    if !args.follow {
+        context.printer.page(args.pager.paging());
+    }
     if args.as_call {
         return as_call::run(args, path, &terms, context);
     }
@@ -555,7 +562,7 @@ impl Show<'_> {
                 && self.filter.decide(&input).unwrap_or(false);
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
             if (shown && self.form.reports_words()) || (is_request && block.is_loaded()) {
-                self.words.report(&event, method, &placed, self.form.reports_outcomes());
+                self.words.report(&event, method, &placed, self.form.depth());
             } else {
                 self.words.clear();
             }

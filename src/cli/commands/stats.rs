@@ -3,6 +3,7 @@
 mod audit;
 
 use crate::cli::printer::Format;
+use crate::cli::recordings;
 use crate::cli::redaction::{RedactOptions, ReportWarning};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
@@ -10,6 +11,7 @@ use crate::files::reels;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;
+use crate::session::summary::Depth;
 use crate::session::view::{Placed, Words};
 use crate::sessions::live;
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
@@ -80,7 +82,9 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     }
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
-    let again = || redacted.or_else(|| ReelReader::open(&path).ok());
+    // A pipe cannot be read again.
+    let opened = || path.is_file().then(|| recordings::open(&path, None).ok()).flatten();
+    let again = || redacted.or_else(|| opened().map(|opened| opened.reader));
     let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq)).unwrap_or_default();
     match args.format {
         Format::Json => {
@@ -458,7 +462,7 @@ fn about(reader: Option<ReelReader>, seq: u64) -> String {
                     &event,
                     reader.methods().get(number as usize).map(|name| &**name),
                     &Placed::default(),
-                    false,
+                    Depth::Subject,
                 );
                 return Some(words.about);
             }

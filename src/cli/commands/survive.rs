@@ -1,10 +1,12 @@
 //! `survive`: what an MCP client does with the proposals' messages.
 
+use crate::cli::own_line::check_words;
 use crate::cli::printer::{Format, note};
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::probe::{Plan, Settings};
+use crate::process::child::ServerCommand;
 use crate::proposals::{REGISTRY, by_name};
 use crate::record::recording::{Need, OnExisting};
 use crate::render;
@@ -91,6 +93,7 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
         return Err(CommandError::usage(format!("unknown proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
+    check_words(&ServerCommand { argv: args.argv.clone(), ..ServerCommand::default() })?;
     let recorder = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, note)?;
     let probed = runtime::block_on(client_probe::probe(
         ClientProbe {

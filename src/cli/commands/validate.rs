@@ -5,8 +5,8 @@ pub(crate) mod options;
 
 use crate::check::settings::ValidateSection;
 use crate::check::{Check, CheckedReel, Run};
-use crate::cli::checking::{self, Opened};
 use crate::cli::printer::note;
+use crate::cli::recordings;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
@@ -14,7 +14,7 @@ use crate::files::reels;
 use crate::proposals::Rule;
 use crate::render::{checked, findings, results};
 use crate::sessions::live::{self as sessions, Live};
-use crate::trace::Item;
+use crate::trace::{Item, ReelReader};
 use crate::validate::rule_groups;
 use clap::{Args, ValueEnum};
 use options::{CheckOptions, Prepared};
@@ -165,7 +165,7 @@ fn all(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<(V
     let named = match &live {
         Some(live) => vec![live.reel()?],
         None if args.paths.is_empty() => vec![reels::named_or_newest(None, note)?],
-        None => checking::expand(&args.paths)?,
+        None => recordings::expand(&args.paths)?,
     };
     let stream = live.as_ref().map_or(0, |live| live.stream);
     let (mut checked, mut empty, mut failures) = (Vec::new(), Vec::new(), Vec::new());
@@ -201,22 +201,19 @@ fn file(
     prepared: &Prepared,
     context: &Context,
 ) -> Result<CheckedReel, CommandError> {
-    let mut opened = checking::open(path, &args.redact)?;
-    let reel = CheckedReel { lines: opened.lines.clone(), began: opened.reader.header().created, ..unchecked(path) };
+    let opened = args.redact.open(path, Some(note))?;
+    let reel = CheckedReel { lines: opened.lines(), began: opened.reader.header().created, ..unchecked(path) };
     let mut check = Check::new(&prepared.settings, &prepared.baseline);
-    if opened.is_reel {
+    if opened.format.is_none() {
         check = check.of_reel(reel.began);
     }
     check.begin(opened.reader.header());
-    read(&mut opened, path, stream, &mut check, context)?;
-    if let Some(why) = opened.failure() {
-        return Err(CommandError::new(ErrorKind::Input, format!("{}: {why}", path.display())));
-    }
+    read(opened.reader.with_payloads(), path, stream, &mut check, context)?;
     Ok(CheckedReel { checked: check.finish(&mut |_| ()), ..reel })
 }
 
 fn read(
-    opened: &mut Opened,
+    mut reader: ReelReader,
     path: &Path,
     stream: u32,
     check: &mut Check<'_>,
@@ -224,19 +221,17 @@ fn read(
 ) -> Result<(), CommandError> {
     let total = std::fs::metadata(path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("validating", total);
-    while let Some(item) = opened.reader.next().map_err(|error| CommandError::reading(path, &error))? {
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
         match item {
-            Item::Damage(damage) if opened.is_reel => {
+            Item::Damage(damage) => {
                 context.printer.note(&damage.to_string());
                 check.take_damage(&damage);
             }
-            // The conversion ended early, and says why.
-            Item::Damage(_) => {}
             Item::Block(block) => {
                 let wanted = block.events().filter(|event| stream == 0 || event.header.stream == stream);
                 wanted.for_each(|event| check.observe(&event, &mut |_| ()));
-                opened.reader.recycle(block);
-                progress.reach(opened.reader.offset());
+                reader.recycle(block);
+                progress.reach(reader.offset());
             }
         }
     }

@@ -143,6 +143,11 @@ fn what_somebody_changed_meanwhile_is_kept() {
 fn a_tap_put_there_by_hand_is_taken_out() {
     let text = json(r#"{"command": "mcpreel", "args": ["record", "-o", "x.reel", "--", "npx", "x"]}"#);
     assert_eq!(unwrapped(&text, Format::Json), json(r#"{"command": "npx", "args": ["x"]}"#));
+    for args in [r#"["record", "npx", "x", "--", "y"]"#, r#"["record", "--", "npx", "x", "--", "y"]"#] {
+        let text = json(&format!("{{\"command\": \"mcpreel\", \"args\": {args}}}"));
+        assert_eq!(wrap(&text, Format::Json, &entry(&text, Format::Json), TAP), Ok(None), "{args}");
+        assert_eq!(unwrapped(&text, Format::Json), json(r#"{"command": "npx", "args": ["x", "--", "y"]}"#));
+    }
     let nothing = json(r#"{"command": "mcpreel", "args": ["record", "--"]}"#);
     assert_eq!(unwrap(&nothing, Format::Json, &entry(&nothing, Format::Json)), Err(EditError::NothingBehind));
     let other = json(r#"{"command": "mcpreel", "args": ["serve"]}"#);

@@ -51,7 +51,9 @@ impl Extractor {
     /// Takes an event like [`Self::take`], but reads only requests whose text mentions a method that lists, and results
     /// while one of them is pending. That is enough for the lists of a session, and fast.
     pub fn glance(&mut self, event: &Event<'_>) {
-        if self.waiting > 0 || memchr::memmem::find(event.payload, b"/list\"").is_some() {
+        let kind = event.header.message.as_ref().map(|message| message.kind);
+        let may_ask = matches!(kind, None | Some(MessageKind::Request | MessageKind::Batch));
+        if self.waiting > 0 || may_ask && memchr::memmem::find(event.payload, b"/list\"").is_some() {
             self.take(event);
         }
     }

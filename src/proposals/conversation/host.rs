@@ -15,6 +15,7 @@ mod tests;
 pub(crate) use super::subscription::{Subscription, subscription};
 pub(crate) use context::{Context, DEFAULT_MAX_BYTES, render};
 
+use super::correlation::{Awaited, correlate};
 use super::{CONTEXT, USER_MESSAGE};
 use crate::protocol::errors::{INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::wire::{Envelope, MessageKind, json};
@@ -135,18 +136,13 @@ struct Waiting {
     message: UserMessage,
     key: Option<u64>,
     carrier: Carrier,
-    since: Duration,
+    awaited: Awaited,
     expired: bool,
-    /// While it waited, a context without a messageId was dropped that may have been its own.
-    maybe_answered: bool,
 }
 
 impl Waiting {
-    /// Whether a context without a messageId may belong to it: before the deadline, or within its grace, which is one
-    /// deadline more.
-    fn may_be_answered(&self, now: Duration, deadline: Duration) -> bool {
-        let grace = deadline.saturating_mul(2);
-        !self.expired || (!self.maybe_answered && now < self.since.saturating_add(grace))
+    fn deadline(&self, limit: Duration) -> Duration {
+        self.awaited.since.saturating_add(limit)
     }
 }
 
@@ -171,7 +167,7 @@ impl UserMessages {
         let as_request = self.carrier != Carrier::Notification;
         let key = as_request.then_some(self.next_key);
         let carrier = if as_request { Carrier::Request } else { Carrier::Notification };
-        self.waiting.push(Waiting { message, key, carrier, since: now, expired: false, maybe_answered: false });
+        self.waiting.push(Waiting { message, key, carrier, awaited: Awaited::since(now), expired: false });
         let Some(key) = key else { return vec![UserMessageOutput::Notify { method: USER_MESSAGE, params }] };
         self.next_key += 1;
         vec![UserMessageOutput::Request { key, method: USER_MESSAGE, params, timeout: self.deadline }]
@@ -227,13 +223,13 @@ impl UserMessages {
     /// The time of the next call to [`Self::wake`].
     pub(crate) fn next_timeout(&self) -> Option<Duration> {
         let live = self.waiting.iter().filter(|waiting| !waiting.expired);
-        live.map(|waiting| waiting.since.saturating_add(self.deadline)).min()
+        live.map(|waiting| waiting.deadline(self.deadline)).min()
     }
 
     /// Handles the passing of time: messages stop waiting at their deadline (SEP-1975, Timeouts).
     pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<UserMessageOutput> {
         let deadline = self.deadline;
-        let due = |waiting: &&mut Waiting| !waiting.expired && waiting.since.saturating_add(deadline) <= now;
+        let due = |waiting: &&mut Waiting| !waiting.expired && waiting.deadline(deadline) <= now;
         let over = self.waiting.iter_mut().filter(due).map(|waiting| {
             waiting.expired = true;
             UserMessageOutput::Done(DeliveryOutcome { timed_out: true, ..outcome(waiting, now) })
@@ -263,8 +259,7 @@ impl UserMessages {
         vec![UserMessageOutput::Notify { method: USER_MESSAGE, params: waiting.message.params() }]
     }
 
-    /// Finds the message by its messageId; without one, the only message that it may belong to. A message past its
-    /// deadline counts for a grace, so that a late response is not used for a later message.
+    /// Finds the message by its messageId; without one, the only message that it may belong to.
     fn correlate(&mut self, now: Duration, named: Option<&str>) -> Result<usize, String> {
         if let Some(id) = named {
             let found = self.waiting.iter().rposition(|waiting| waiting.message.message_id == id);
@@ -272,19 +267,13 @@ impl UserMessages {
                 format!("the server sent a context for the message {id:?}, which is not waiting for one")
             });
         }
-        let may_be = |waiting: &Waiting| waiting.may_be_answered(now, self.deadline);
-        let candidates: Vec<usize> = (0..self.waiting.len()).filter(|at| may_be(&self.waiting[*at])).collect();
-        match (candidates.as_slice(), self.waiting.len()) {
-            ([only], _) => Ok(*only),
-            // All deadlines have passed: it is late, whichever it belongs to.
-            ([], 1) => Ok(0),
-            ([], _) => Err("the server sent a context without a messageId while no message is waiting".to_owned()),
-            (several, _) => {
-                let count = several.len();
-                several.iter().for_each(|at| self.waiting[*at].maybe_answered = true);
-                Err(format!("the server sent a context without a messageId that may belong to any of {count} messages"))
+        let waiting = self.waiting.iter_mut().map(|waiting| &mut waiting.awaited).enumerate();
+        correlate(waiting, now, self.deadline).map_err(|candidates| match candidates {
+            0 => "the server sent a context without a messageId while no message is waiting".to_owned(),
+            _ => {
+                format!("the server sent a context without a messageId that may belong to any of {candidates} messages")
             }
-        }
+        })
     }
 
     fn settle(
@@ -298,7 +287,7 @@ impl UserMessages {
         let waiting = self.waiting.remove(at);
         // A driver may deliver the response before it wakes this engine.
         let late = waiting.expired;
-        let overdue = !late && waiting.since.saturating_add(self.deadline) < now;
+        let overdue = !late && waiting.deadline(self.deadline) < now;
         let outcome = DeliveryOutcome { context, refused, remarks, late: late || overdue, ..outcome(&waiting, now) };
         if !overdue {
             return vec![if late { UserMessageOutput::Late(outcome) } else { UserMessageOutput::Done(outcome) }];
@@ -313,7 +302,7 @@ fn outcome(waiting: &Waiting, now: Duration) -> DeliveryOutcome {
         message_id: waiting.message.message_id.clone(),
         carrier: waiting.carrier,
         context: None,
-        latency: now.saturating_sub(waiting.since),
+        latency: now.saturating_sub(waiting.awaited.since),
         late: false,
         refused: None,
         timed_out: false,

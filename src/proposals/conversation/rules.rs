@@ -4,6 +4,7 @@
 //! (AMB-A1): a request and its result; a notification answered by a notification; a notification answered by a request.
 //! A bare response to a notification is not one of them.
 
+use super::correlation::{Awaited, correlate};
 use super::subscription::{Subscription, subscription};
 use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
 use crate::proposals::findings::rules;
@@ -13,6 +14,7 @@ use crate::protocol::errors;
 use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use serde_json::Value;
+use std::time::Duration;
 
 /// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
 mod open_questions {
@@ -100,15 +102,15 @@ rules! {
         "SEP-1975, Backward Compatibility";
 }
 
-/// The response time that the proposal recommends as the limit, in nanoseconds (SEP-1975, Timeouts).
-const RESPONSE_LIMIT_NS: i64 = 500_000_000;
+/// The response time that the proposal recommends as the limit (SEP-1975, Timeouts).
+const RESPONSE_LIMIT: Duration = Duration::from_millis(500);
 /// Larger contexts are reported. In bytes.
 const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 
 /// A user message that the host sent.
 #[derive(Debug)]
 struct Sent {
-    time: i64,
+    time: Duration,
     content: Digest,
     /// Whether the server responded, with a context or an error.
     answered: bool,
@@ -118,12 +120,19 @@ struct Sent {
     refused: bool,
 }
 
+/// A user message that the server has not answered.
+#[derive(Debug)]
+struct Waiting {
+    awaited: Awaited,
+    is_notification: bool,
+}
+
 /// Checks one connection.
 #[derive(Debug)]
 pub(super) struct ConversationObserver {
     sent: Recent<String, Sent>,
-    /// Messages sent as notifications that have no context yet, with their time.
-    waiting: Recent<String, i64>,
+    /// Messages without a context or an error so far.
+    waiting: Recent<String, Waiting>,
     carrier: Option<&'static str>,
     history_seen: bool,
     revoked: bool,
@@ -149,9 +158,11 @@ impl Observer for ConversationObserver {
             (Some(USER_MESSAGE), MessageKind::Request | MessageKind::Notification) => self.sent(message, findings),
             (Some(USER_MESSAGE), MessageKind::Result) => {
                 let asked = message.request.map_or(message.time, |asked| asked.time);
-                let id = message.request.and_then(|asked| asked.params["messageId"].as_str());
-                self.note_context(id, message.seq, findings);
-                self.answered("a request and its result", asked, message, findings);
+                if let Some(id) = asked_for(message) {
+                    self.waiting.remove(&id);
+                    self.note_context(&id, message.seq, findings);
+                }
+                self.answered("a request and its result", since_start(asked), message, findings);
             }
             (Some(USER_MESSAGE), MessageKind::Error) => self.refused(message),
             (Some(CONTEXT), MessageKind::Notification) => self.context("two notifications", message, findings),
@@ -166,7 +177,7 @@ impl Observer for ConversationObserver {
         match moment {
             ConversationEvent::Revoked => self.revoked = true,
             ConversationEvent::Granted => self.revoked = false,
-            ConversationEvent::Inferred => self.check_awaited(seq, time, findings),
+            ConversationEvent::Inferred => self.check_awaited(seq, since_start(time), findings),
             _ => {}
         }
     }
@@ -206,31 +217,31 @@ impl ConversationObserver {
         let Some(id) = params["messageId"].as_str() else { return };
         let content = digest(&params["content"]);
         findings.check(&EMPTY_ID, seq, !id.is_empty(), || "the messageId is empty".to_owned());
-        let sent = Sent { time: message.time, content, answered: false, has_context: false, refused: false };
+        let time = since_start(message.time);
+        let sent = Sent { time, content, answered: false, has_context: false, refused: false };
         let before = self.sent.insert(id.to_owned(), sent).filter(|before| !before.refused);
         let same = before.as_ref().is_some_and(|before| before.content == content);
         findings.check(&RESENT, seq, !same, || format!("the host sent message {id} again"));
         findings.check(&ID_REUSED, seq, before.is_none() || same, || {
             format!("another message already has the messageId {id}")
         });
-        if message.envelope.kind == MessageKind::Notification {
-            self.waiting.insert(id.to_owned(), message.time);
-        }
+        let is_notification = message.envelope.kind == MessageKind::Notification;
+        self.waiting.insert(id.to_owned(), Waiting { awaited: Awaited::since(time), is_notification });
     }
 
     fn refused(&mut self, message: &Observed<'_>) {
         let code = message.content["code"].as_i64();
-        let Some(id) = message.request.and_then(|asked| asked.params["messageId"].as_str()) else { return };
-        if let Some(sent) = self.sent.get_mut(&id.to_owned()) {
+        let Some(id) = asked_for(message) else { return };
+        self.waiting.remove(&id);
+        if let Some(sent) = self.sent.get_mut(&id) {
             sent.answered = true;
             sent.refused = code == Some(errors::METHOD_NOT_FOUND);
         }
     }
 
     /// The model has answered. No message whose time limit has not passed may still be without a context.
-    fn check_awaited(&self, seq: u64, time: i64, findings: &mut Findings) {
-        let early =
-            |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < RESPONSE_LIMIT_NS;
+    fn check_awaited(&self, seq: u64, time: Duration, findings: &mut Findings) {
+        let early = |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < RESPONSE_LIMIT;
         let early = self.sent.values().filter(early).count();
         if !self.sent.is_empty() && !self.lost {
             findings.check(&NOT_AWAITED, seq, early == 0, || {
@@ -244,48 +255,58 @@ impl ConversationObserver {
     fn context(&mut self, carrier: &'static str, message: &Observed<'_>, findings: &mut Findings) {
         findings.hold(&BARE_ANSWER);
         let asked = match message.content["messageId"].as_str() {
-            Some(id) => {
-                self.note_context(Some(id), message.seq, findings);
-                let id = id.to_owned();
-                let asked = self.waiting.remove(&id).or_else(|| self.sent.get(&id).map(|sent| sent.time));
-                findings.check(&UNCORRELATED, message.seq, asked.is_some() || self.lost, || {
-                    format!("the server sent a context for the message {id}, which the host did not send")
-                });
-                asked
-            }
-            None => {
-                let only = self.waiting.take_only();
-                self.note_context(only.as_ref().map(|(id, _)| id.as_str()), message.seq, findings);
-                let waiting = self.waiting.len();
-                findings.check(&UNCORRELATED, message.seq, only.is_some() || self.lost, || {
-                    format!("the context contains no messageId, and {waiting} messages are waiting for one")
-                });
-                findings
-                    .check(&GUESSED, message.seq, only.is_none(), || "the context contains no messageId".to_owned());
-                only.map(|(_, time)| time)
-            }
+            Some(id) => self.named(id, message.seq, findings),
+            None => self.unnamed(message, findings),
         };
-        self.answered(carrier, asked.unwrap_or(message.time), message, findings);
+        self.answered(carrier, asked.unwrap_or(since_start(message.time)), message, findings);
+    }
+
+    /// A context for the message `id`. Returns when that was sent.
+    fn named(&mut self, id: &str, seq: u64, findings: &mut Findings) -> Option<Duration> {
+        let id = id.to_owned();
+        self.note_context(&id, seq, findings);
+        let waiting = self.waiting.remove(&id).map(|waiting| waiting.awaited.since);
+        let asked = waiting.or_else(|| self.sent.get(&id).map(|sent| sent.time));
+        findings.check(&UNCORRELATED, seq, asked.is_some() || self.lost, || {
+            format!("the server sent a context for the message {id}, which the host did not send")
+        });
+        asked
+    }
+
+    /// A context that names no message. Returns when the only one that it may belong to was sent.
+    fn unnamed(&mut self, message: &Observed<'_>, findings: &mut Findings) -> Option<Duration> {
+        let seq = message.seq;
+        let waiting = self.waiting.iter_mut().map(|(id, waiting)| (id.clone(), &mut waiting.awaited));
+        let only = correlate(waiting, since_start(message.time), RESPONSE_LIMIT);
+        let candidates = only.as_ref().err().copied();
+        findings.check(&UNCORRELATED, seq, candidates.is_none() || self.lost, || {
+            let waiting = counted(candidates.unwrap_or_default(), "message");
+            format!("the context contains no messageId, and {waiting} may be waiting for it")
+        });
+        findings.check(&GUESSED, seq, only.is_err(), || "the context contains no messageId".to_owned());
+        let id = only.ok()?;
+        self.note_context(&id, seq, findings);
+        self.waiting.remove(&id).map(|waiting| waiting.awaited.since)
     }
 
     /// Notes the context for a message, which must be the only one.
-    fn note_context(&mut self, id: Option<&str>, seq: u64, findings: &mut Findings) {
-        let Some((id, sent)) = id.and_then(|id| Some((id, self.sent.get_mut(&id.to_owned())?))) else { return };
+    fn note_context(&mut self, id: &str, seq: u64, findings: &mut Findings) {
+        let Some(sent) = self.sent.get_mut(&id.to_owned()) else { return };
         findings.check(&SECOND_CONTEXT, seq, !sent.has_context, || {
             format!("the server returned another context for the message {id}")
         });
         (sent.answered, sent.has_context) = (true, true);
     }
 
-    fn answered(&mut self, carrier: &'static str, asked: i64, message: &Observed<'_>, findings: &mut Findings) {
+    fn answered(&mut self, carrier: &'static str, asked: Duration, message: &Observed<'_>, findings: &mut Findings) {
         let seq = message.seq;
         if self.carrier.is_none() {
             self.carrier = Some(carrier);
             findings.note(&CARRIER, seq, format!("this session uses {carrier}"));
         }
-        let took = message.time.saturating_sub(asked);
-        findings.check(&SLOW, seq, took <= RESPONSE_LIMIT_NS, || {
-            format!("the server responded after {} ms", took / 1_000_000)
+        let took = since_start(message.time).saturating_sub(asked);
+        findings.check(&SLOW, seq, took <= RESPONSE_LIMIT, || {
+            format!("the server responded after {} ms", took.as_millis())
         });
         check_context(message, findings);
     }
@@ -294,12 +315,23 @@ impl ConversationObserver {
     fn bare(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let content = message.content;
         let is_context = content.get("context").is_some() || content.get("structuredContext").is_some();
-        if !self.waiting.is_empty() && message.request.is_none() && !self.lost {
+        let waits = self.waiting.values().any(|waiting| waiting.is_notification);
+        if waits && message.request.is_none() && !self.lost {
             findings.check(&BARE_ANSWER, message.seq, !is_context, || {
                 "the server sent a context as a response without a request".to_owned()
             });
         }
     }
+}
+
+/// The `messageId` of the user message that a response answers.
+fn asked_for(message: &Observed<'_>) -> Option<String> {
+    message.request.and_then(|asked| asked.params["messageId"].as_str()).map(str::to_owned)
+}
+
+/// A time of an event, which is in nanoseconds since the reel's clock base.
+fn since_start(time: i64) -> Duration {
+    Duration::from_nanos(u64::try_from(time).unwrap_or_default())
 }
 
 /// The texts of a context: the plain one, then those of the memories.

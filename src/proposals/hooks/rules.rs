@@ -71,8 +71,14 @@ rules! {
         "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result.",
         "SEP-2282, Event types";
     MOMENT = Warning "hooks/moment",
-        "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result. Checked where no argument is `{tool_input}` or `{tool_name}`; the model may have called the same tool for another reason.",
+        "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result. Checked where no argument is `{tool_input}` or `{tool_name}`, or where the hook is on `pre_tool_use` and its matcher names one tool; the model may have called the same tool for another reason.",
         "SEP-2282, Event types";
+    ARGUMENT_MISSING = Warning "hooks/argument-missing",
+        "The client calls the `context_tool` of a hook with all members of `context_tool_args`. Reported for a call with only some of them, of which at least one has the declared constant value; the model may have made that call itself.",
+        "SEP-2282, Client behaviour";
+    EXCLUDED_INPUT = Warning "hooks/excluded-input",
+        "The client calls the `context_tool` of a `post_tool_use` hook with `matcher.input_contains` at most as often as there were calls whose arguments, as compact JSON, contain that text. Checked where an argument has a variable such as `{tool_name}`.",
+        "SEP-2282, Matchers";
     EXCLUDED_TOOL = Error "hooks/excluded-tool",
         "The client calls the `context_tool` of a hook only for tools whose names the hook's `matcher.tool_name` matches. Checked where an argument is `{tool_name}`.",
         "SEP-2282, Matchers";

@@ -9,6 +9,7 @@ use super::{DESCRIPTOR, unknown_member};
 use crate::proposals::clip;
 use crate::proposals::host::label;
 use crate::proposals::recent::Recent;
+use crate::proposals::timestamp::{self, Reading};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -64,21 +65,39 @@ impl Default for DeliveredEvents {
 
 impl DeliveredEvents {
     /// Checks an event of a subscription with this filter; `None` if the filter is not known for certain. An event that
-    /// only other implementations match with the filter's wildcards is accepted (`patterns`).
+    /// only other implementations match with the filter's wildcards is accepted (`patterns`). Returns a phrase if it
+    /// counts, but is not quite what the proposal defines.
     ///
     /// # Errors
     /// Why it does not count.
-    pub(crate) fn check(&mut self, event: &Value, filter: Option<&Value>) -> Result<(), EventFault> {
+    pub(crate) fn check(&mut self, event: &Value, filter: Option<&Value>) -> Result<Option<String>, EventFault> {
         if let Some(violation) = DESCRIPTOR.schemas.check("Event", event).unwrap_or_default().first() {
             return Err(EventFault::Malformed(clip(&violation.to_string(), MAX_WHY).into_owned()));
         }
+        let odd = oddity(event).map_err(EventFault::Malformed)?;
         if filter.is_some_and(|filter| !is_wanted(event, filter)) {
             return Err(EventFault::Unwanted);
         }
         match self.seen.insert(event["id"].as_str().unwrap_or_default().to_owned(), ()) {
             Some(()) => Err(EventFault::Duplicate),
-            None => Ok(()),
+            None => Ok(odd),
         }
+    }
+}
+
+/// What an event lacks of MCPE 2025-01-01 §4, beside the shape that the schema checks.
+///
+/// # Errors
+/// Its timestamp is none.
+fn oddity(event: &Value) -> Result<Option<String>, String> {
+    let text = |value: &Value| clip(value.as_str().unwrap_or_default(), MAX_WHY / 2).into_owned();
+    let (id, time) = (&event["id"], &event["metadata"]["timestamp"]);
+    let is_uuid = id.as_str().is_some_and(|id| uuid::Uuid::parse_str(id).is_ok());
+    match timestamp::read(time.as_str().unwrap_or_default()) {
+        Reading::Unreadable => Err(format!("/metadata/timestamp {:?} is not a date and time of ISO 8601", text(time))),
+        Reading::Loose(why) => Ok(Some(format!("the timestamp {:?} is incomplete: {why}", text(time)))),
+        Reading::Instant(_) if !is_uuid => Ok(Some(format!("the id {:?} is not a UUID", text(id)))),
+        Reading::Instant(_) => Ok(None),
     }
 }
 
@@ -101,19 +120,31 @@ pub(crate) fn without_lone_wildcard(filter: &mut Value) {
     }
 }
 
-/// Checks that the server, with this value of `capabilities.events`, knows the wildcards of a filter.
+/// Checks that the server, with this value of `capabilities.events`, can make a subscription: it knows the wildcards of
+/// its filter, and the channels of its delivery (MCPE 2025-01-01 §1).
 ///
 /// # Errors
-/// The pattern that it does not know, in a sentence.
-pub(crate) fn check_wildcards(capability: Option<&Value>, filter: &Value) -> Result<(), String> {
-    if capability.is_none_or(|events| events["features"]["wildcards"] != false) {
-        return Ok(());
+/// What it does not know, in a sentence.
+pub(crate) fn check_support(capability: Option<&Value>, arguments: &Value) -> Result<(), String> {
+    let Some(events) = capability else { return Ok(()) };
+    let mut types = arguments["filter"]["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    if events["features"]["wildcards"] == false
+        && let Some(pattern) = types.find(|pattern| is_wildcard(pattern))
+    {
+        return Err(format!("the server declares no wildcards, so {pattern:?} would match nothing: name each type"));
     }
-    let mut types = filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    match types.find(|pattern| is_wildcard(pattern)) {
-        Some(pattern) => {
-            Err(format!("the server declares no wildcards, so {pattern:?} would match nothing: name each type"))
-        }
+    let mut channels = arguments["delivery"]["channels"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let lacks = |channel: &&str| {
+        let feature = match *channel {
+            "cron" => &events["features"]["cronSchedule"],
+            "scheduled" => &events["features"]["scheduledDelivery"],
+            _ => &Value::Null,
+        };
+        *feature == false
+            || events["deliveryChannels"].as_array().is_some_and(|all| all.iter().all(|it| it != *channel))
+    };
+    match channels.find(lacks) {
+        Some(channel) => Err(format!("the server does not declare the delivery channel {channel:?}")),
         None => Ok(()),
     }
 }
@@ -153,8 +184,20 @@ pub(super) fn subscription(params: &Value) -> Result<Value, String> {
     }
     if let Some(filter) = arguments.get_mut("filter") {
         without_lone_wildcard(filter);
+        without_empty_lists(filter);
+    }
+    // The default, but some servers require it (AMB-E2).
+    if arguments.get("delivery").is_none() {
+        arguments["delivery"] = json!({"channels": ["realtime"]});
     }
     Ok(arguments)
+}
+
+/// Removes the empty lists of a filter. With and without them, it asks for the same (AMB-E14).
+fn without_empty_lists(filter: &mut Value) {
+    if let Some(filter) = filter.as_object_mut() {
+        filter.retain(|_, list| list.as_array().is_none_or(|list| !list.is_empty()));
+    }
 }
 
 /// Refuses members that a definition of MCPE's schema does not have.
@@ -192,6 +235,20 @@ mod tests {
     }
 
     #[test]
+    fn e19_an_id_that_is_no_uuid_counts_and_a_timestamp_that_is_none_does_not() {
+        const ID: &str = "ea014beb-c6ec-4c8b-a7e6-7c14d3d0a84b";
+        let check = |id: &str, time: &str| {
+            let mut event = event(id, "a.b");
+            event["metadata"]["timestamp"] = json!(time);
+            DeliveredEvents::default().check(&event, None)
+        };
+        assert_eq!(check(ID, "2026-01-01T00:00:00+01:00"), Ok(None));
+        assert!(check("7", "2026-01-01T00:00:00Z").is_ok_and(|odd| odd.is_some_and(|odd| odd.contains("\"7\""))));
+        assert!(check(ID, "2026-01-01").is_ok_and(|odd| odd.is_some_and(|odd| odd.contains("without a time"))));
+        assert!(matches!(check(ID, "never"), Err(EventFault::Malformed(why)) if why.contains("never")));
+    }
+
+    #[test]
     fn e16_e19_e20_e27_an_event_counts_once_and_only_if_it_is_one_that_was_asked_for() {
         let mut delivered = DeliveredEvents::default();
         let wanted = json!({"eventTypes": ["a.*"], "priority": ["low"]});
@@ -199,10 +256,10 @@ mod tests {
             assert!(matches!(delivered.check(&odd, Some(&wanted)), Err(EventFault::Malformed(_))), "{odd}");
         }
         assert_eq!(delivered.check(&event("1", "b.c"), Some(&wanted)), Err(EventFault::Unwanted));
-        assert_eq!(delivered.check(&event("1", "a.b"), Some(&wanted)), Ok(()), "what did not count was not seen");
+        assert!(delivered.check(&event("1", "a.b"), Some(&wanted)).is_ok(), "what did not count was not seen");
         assert_eq!(delivered.check(&event("1", "a.b"), Some(&wanted)), Err(EventFault::Duplicate));
-        assert_eq!(delivered.check(&event("2", "a"), Some(&wanted)), Ok(()), "others match this one by a.*");
-        assert_eq!(delivered.check(&event("3", "b.c"), None), Ok(()));
+        assert!(delivered.check(&event("2", "a"), Some(&wanted)).is_ok(), "others match this one by a.*");
+        assert!(delivered.check(&event("3", "b.c"), None).is_ok());
     }
 
     #[test]
@@ -217,9 +274,31 @@ mod tests {
             assert_eq!(filter, sent);
         }
         let (none, some) = (json!({"features": {"wildcards": false}}), json!({"features": {"wildcards": true}}));
-        let wild = json!({"eventTypes": ["a", "b.*"]});
-        assert!(check_wildcards(Some(&none), &wild).is_err_and(|why| why.contains("\"b.*\"")));
-        assert_eq!(check_wildcards(Some(&none), &json!({"eventTypes": ["a"]})), Ok(()));
-        assert_eq!((check_wildcards(Some(&some), &wild), check_wildcards(None, &wild)), (Ok(()), Ok(())));
+        let wild = json!({"filter": {"eventTypes": ["a", "b.*"]}});
+        assert!(check_support(Some(&none), &wild).is_err_and(|why| why.contains("\"b.*\"")));
+        assert_eq!(check_support(Some(&none), &json!({"filter": {"eventTypes": ["a"]}})), Ok(()));
+        assert_eq!((check_support(Some(&some), &wild), check_support(None, &wild)), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn e8_a_delivery_needs_a_server_that_declares_its_channel() {
+        let delivery = |channel: &str| json!({"delivery": {"channels": ["realtime", channel]}});
+        let lacks = |events: Value, channel: &str| check_support(Some(&events), &delivery(channel)).is_err();
+        let realtime = json!({"deliveryChannels": ["realtime"]});
+        assert!(
+            lacks(realtime.clone(), "cron") && lacks(realtime.clone(), "scheduled") && !lacks(realtime, "realtime")
+        );
+        let features = json!({"features": {"cronSchedule": false, "scheduledDelivery": true}});
+        assert!(lacks(features.clone(), "cron") && !lacks(features, "scheduled"));
+        assert!(!lacks(json!({"deliveryChannels": ["realtime", "cron"], "features": {"cronSchedule": true}}), "cron"));
+        assert!(!lacks(json!({}), "cron"), "nothing is declared about it");
+    }
+
+    #[test]
+    fn amb_e2_amb_e14_a_subscription_names_its_delivery_and_has_no_empty_lists() {
+        let made = subscription(&json!({"types": "a.*", "filter": {"tags": [], "priority": []}})).expect("valid");
+        assert_eq!(made, json!({"filter": {"eventTypes": ["a.*"]}, "delivery": {"channels": ["realtime"]}}));
+        let cron = json!({"channels": ["cron"], "cronSchedule": {"expression": "0 9 * * *"}});
+        assert_eq!(subscription(&json!({"delivery": cron})).expect("valid")["delivery"], cron);
     }
 }

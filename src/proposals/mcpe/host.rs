@@ -3,7 +3,7 @@
 //!
 //! It must never read clocks or print.
 
-use super::client::{DeliveredEvents, about, check_wildcards, filter, note, subscription};
+use super::client::{DeliveredEvents, about, check_support, filter, note, subscription};
 use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
 use crate::proposals::Side as Whose;
@@ -145,9 +145,9 @@ impl Source {
         }
     }
 
-    /// Asks for a subscription, if the server knows the wildcards in its filter.
+    /// Asks for a subscription, if the server can make it.
     fn subscribe(&mut self, cx: &mut HostCx<'_>, server: ServerId, arguments: &Value) -> Result<(), String> {
-        check_wildcards(self.capability.as_ref(), &arguments["filter"])?;
+        check_support(self.capability.as_ref(), arguments)?;
         self.ask(cx, server, SUBSCRIBE, arguments);
         Ok(())
     }
@@ -239,8 +239,13 @@ impl Source {
         let filter = arguments.and_then(|arguments| arguments.get("filter"));
         let id = event["id"].as_str().unwrap_or_default();
         let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
-        if let Err(fault) = self.delivered.check(event, filter) {
-            return cx.report(fault.name(), Some(server), fault.sentence(event), data);
+        match self.delivered.check(event, filter) {
+            Err(fault) => return cx.report(fault.name(), Some(server), fault.sentence(event), data),
+            Ok(Some(odd)) => {
+                let about = json!({"id": id, "subscription": subscription});
+                cx.report("odd event", Some(server), format!("{}: {odd}", note(event)), about);
+            }
+            Ok(None) => {}
         }
         let how = self.route(event["type"].as_str().unwrap_or_default()).to_owned();
         let wake = if how == "wake" { self.wake(cx, server, id) } else { "no" };

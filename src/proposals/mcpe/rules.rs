@@ -161,6 +161,17 @@ rules! {
     CRON_FIELDS = Info "mcpe/cron-fields",
         "The client writes `cronSchedule.expression` with five fields: schedulers treat six fields, and names like `@daily`, differently.",
         "MCPE 2025-01-01 §2 and Cron-Based Batching";
+    TOOL_SCHEMA = Warning "mcpe/tool-schema",
+        "In the `inputSchema` of `events_update`, `events_pause`, `events_resume` and `events_unsubscribe`, the server lists `subscriptionId` in `required`.",
+        "MCPE 2025-01-01 §2",
+        fix "Add subscriptionId to required.";
+    WILDCARDS_ASKED = Warning "mcpe/wildcards-asked",
+        "The client asks for `eventTypes` with `*` in `events_subscribe` and `events_update` only if the server declared `features.wildcards: true`.",
+        "MCPE 2025-01-01 §1";
+    METHOD = Warning "mcpe/method",
+        "The client subscribes with `tools/call` to a server that declared MCPE, not with the methods of another draft for events, such as `events/subscribe`.",
+        "MCPE 2025-01-01, Overview",
+        fix "Call the tool `events_subscribe`.";
     OTHER_DIALECT = Info "mcpe/other-dialect",
         "A note, no fault: the server declares `events` without any member of MCPE's (`maxSubscriptions`, `deliveryChannels`, `features`), or declares `extensions[\"io.modelcontextprotocol/events\"]`, or a side uses a method of another draft for events, such as `events/subscribe`. Other drafts are not checked. Reported once per session.",
         "MCPE 2025-01-01, AMB-E6 and AMB-E11",
@@ -248,6 +259,7 @@ impl McpeObserver {
         if !offers(SUBSCRIBE) {
             return;
         }
+        check_tool_schemas(message, findings);
         let pauses = events["features"]["pause"] != false;
         for tool in DESCRIPTOR.tools {
             let wanted = pauses || !matches!(*tool, "events_pause" | "events_resume");
@@ -286,6 +298,7 @@ impl McpeObserver {
                     "the client called events_subscribe, but the server has neither capability nor tool".to_owned()
                 });
                 check_subscribe(message.seq, arguments, findings);
+                check_wildcards(message, arguments, findings);
                 self.subscriptions.asked(message.seq);
             }
             Some("events_update") => {
@@ -297,6 +310,7 @@ impl McpeObserver {
                 });
                 check_schedules(message.seq, &arguments["delivery"], findings);
                 check_filter(message.seq, &arguments["filter"], findings);
+                check_wildcards(message, arguments, findings);
             }
             _ => {}
         }
@@ -317,6 +331,10 @@ impl McpeObserver {
     fn check_dialect(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         let other = super::NEIGHBOURS.contains(&method)
             || matches!(method, "mcpe/capabilities" | "mcpe/schema" | "subscriptions/create");
+        let declares_other = message.declared.server["extensions"].get("io.modelcontextprotocol/events").is_some();
+        if capability(message.declared).is_some() && message.envelope.kind == MessageKind::Request && !declares_other {
+            findings.check(&METHOD, message.seq, !other, || format!("the client sent {method}"));
+        }
         self.note_dialect(other, message.seq, method, findings);
     }
 
@@ -379,6 +397,28 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
         findings.check(&WEBHOOK, seq, url.scheme() != "http" || is_loopback(&url), || {
             format!("the client asked for a webhook at {url}")
         });
+    }
+}
+
+fn check_wildcards(message: &Observed<'_>, arguments: &Value, findings: &mut Findings) {
+    let Some(events) = capability(message.declared) else { return };
+    let patterns = arguments["filter"]["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for pattern in patterns.filter(|pattern| pattern.contains('*')) {
+        findings.check(&WILDCARDS_ASKED, message.seq, events["features"]["wildcards"] != false, || {
+            format!("the client asked for {pattern:?}, but the server declared features.wildcards: false")
+        });
+    }
+}
+
+fn check_tool_schemas(message: &Observed<'_>, findings: &mut Findings) {
+    for tool in message.content["tools"].as_array().into_iter().flatten() {
+        let (name, schema) = (tool["name"].as_str().unwrap_or_default(), &tool["inputSchema"]);
+        let names_one = matches!(name, "events_update" | "events_pause" | "events_resume" | "events_unsubscribe");
+        if names_one && schema["properties"].get("subscriptionId").is_some() {
+            findings.check(&TOOL_SCHEMA, message.seq, lists(&schema["required"], "subscriptionId"), || {
+                format!("the inputSchema of {name} does not require subscriptionId")
+            });
+        }
     }
 }
 

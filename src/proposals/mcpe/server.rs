@@ -71,8 +71,8 @@ impl ServerSide for McpeServerSide {
             return None;
         }
         let id = cx.uuid_v4();
-        let (tool, arguments, has_model) = (call.tool, call.arguments, call.has_model);
-        let call = Call { tool, arguments, now: cx.wall_ns(), client: cx.client(), has_model };
+        let (tool, arguments, no_model) = (call.tool, call.arguments, call.no_model);
+        let call = Call { tool, arguments, now: cx.wall_ns(), client: cx.client(), no_model };
         let result = match self.subscriptions.call(&call, || id) {
             Err(refusal) => failure(&refusal),
             Ok(done) => {

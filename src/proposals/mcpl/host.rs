@@ -6,21 +6,31 @@
 //!
 //! It must never choose the ids of the host's requests, read clocks or print.
 
-mod blocks;
 mod channels;
 mod context;
 mod inference;
 mod orders;
+mod outgoing;
 mod push;
+mod requests;
 mod scopes;
-mod settings;
-pub(crate) use scopes::check as check_lists;
 mod sets;
+mod settings;
 mod state;
+mod states;
 mod tools;
 mod wakes;
 
 pub(crate) use settings::SETTINGS;
+
+/// Checks the values that the kinds of the options cannot check.
+///
+/// # Errors
+/// The option, and what is wrong with it.
+pub(crate) fn check_policy(policy: &Policy) -> Result<(), (&'static str, String)> {
+    scopes::check(policy)?;
+    tools::check_sets(policy).map_err(|why| ("tool_sets", why))
+}
 
 use super::{DESCRIPTOR, PUSH_EVENT};
 use crate::proposals::host::{
@@ -33,10 +43,11 @@ use crate::proposals::{Declared, Side as Whose};
 use crate::wire::MessageKind;
 use channels::Channels;
 use context::{Chain, Turn};
+use requests::{OpenRequest, RequestKind};
 use scopes::Scopes;
 use serde_json::{Value, json};
 use sets::Sets;
-use state::Tree;
+use states::States;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -54,12 +65,6 @@ pub(crate) static SLOTS: &[Slot] = &[
     Slot { name: EVENT, place: PromptPlace::BeforeUser, rank: 90 },
 ];
 
-/// Why a request that timed out has no outcome.
-const NOT_IN_TIME: &str = "no response in time";
-
-/// How many timed-out requests are remembered, to recognise late responses.
-const MAX_LATE: usize = 256;
-
 /// How many event ids are remembered per server.
 const MAX_EVENT_IDS: usize = 65_536;
 
@@ -72,8 +77,7 @@ struct Peer {
     offered: Value,
     sets: Sets,
     scopes: Scopes,
-    /// By feature set. The empty name is for tools that belong to no known set.
-    states: BTreeMap<String, Tree>,
+    states: States,
     /// When the event with this id arrived.
     events: Recent<String, Duration>,
     channels: Channels,
@@ -95,37 +99,11 @@ impl Peer {
     }
 }
 
-/// An open request of this side.
-enum RequestKind {
-    Before,
-    After,
-    Rollback { set: String, checkpoint: String },
-    Open,
-    Close { channel: String },
-    Publish { channel: String },
-    List,
-}
-
-impl RequestKind {
-    fn is_hook(&self) -> bool {
-        matches!(self, Self::Before | Self::After)
-    }
-}
-
-struct Open {
-    server: ServerId,
-    asked: RequestKind,
-    /// The conversation waits for its outcome.
-    holds: bool,
-    /// It timed out.
-    is_late: bool,
-}
-
 /// The host's side of MCPL, for all servers.
 pub(crate) struct McplHostSide {
     policies: Policies,
     peers: BTreeMap<ServerId, Peer>,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, OpenRequest>,
     /// What began turns that have not started yet, and what waits for any turn.
     waiting: VecDeque<wakes::Event>,
     /// The current turn.
@@ -165,27 +143,6 @@ impl McplHostSide {
     fn next_inference(&mut self) -> String {
         self.inferences += 1;
         format!("inf_{}", self.inferences)
-    }
-
-    fn ask(
-        &mut self,
-        cx: &mut HostCx<'_>,
-        server: ServerId,
-        (method, params): (&str, Value),
-        timeout: Duration,
-        asked: RequestKind,
-        holds: bool,
-    ) {
-        let token = cx.request(server, method, params, timeout);
-        self.open.insert(token, Open { server, asked, holds, is_late: false });
-    }
-
-    /// Forgets the oldest timed-out requests if there are too many.
-    fn forget_late(&mut self) {
-        let late: Vec<u64> = self.open.iter().filter(|(_, open)| open.is_late).map(|(token, _)| *token).collect();
-        for token in late.iter().take(late.len().saturating_sub(MAX_LATE)) {
-            self.open.remove(token);
-        }
     }
 
     /// Settles which sets are enabled, and informs the server. In a live session mcpreel sends no update: what the
@@ -326,7 +283,7 @@ impl HostSide for McplHostSide {
         let peer = Peer {
             sets: Sets::new(block, &policy),
             scopes: Scopes::new(&policy),
-            states: BTreeMap::new(),
+            states: States::new(&policy),
             events: Recent::new(MAX_EVENT_IDS),
             channels: Channels::default(),
             wakes: VecDeque::new(),
@@ -405,37 +362,7 @@ impl HostSide for McplHostSide {
     }
 
     fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
-        if let (RequestOutcome::TimedOut, Some(open)) = (reply, self.open.get_mut(&token)) {
-            // Keep it, to recognise a late response.
-            let holds = std::mem::replace(&mut open.holds, false);
-            open.is_late = true;
-            let asked = std::mem::replace(&mut open.asked, RequestKind::List);
-            self.forget_late();
-            self.outcome(cx, server, (asked, holds), Err(NOT_IN_TIME.to_owned()));
-            return self.resume_inferences(cx);
-        }
-        let Some(open) = self.open.remove(&token) else { return };
-        if open.is_late {
-            return cx.report("late", Some(server), "a response came too late and was dropped", Value::Null);
-        }
-        let outcome = match reply {
-            RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
-                let error: Value = serde_json::from_slice(envelope.error.unwrap_or_default()).unwrap_or_default();
-                let code = error["code"].as_i64().unwrap_or_default();
-                if let (RequestKind::Rollback { set, checkpoint }, -32005) = (&open.asked, code)
-                    && let Some(tree) = self.peers.get_mut(&server).and_then(|peer| peer.states.get_mut(set))
-                {
-                    tree.forget(checkpoint);
-                }
-                Err(format!("{code} {}", error["message"].as_str().unwrap_or_default()))
-            }
-            RequestOutcome::Answered { envelope, .. } => {
-                Ok(serde_json::from_slice(envelope.result.unwrap_or_default()).unwrap_or_default())
-            }
-            RequestOutcome::TimedOut => return,
-            RequestOutcome::Failed(why) => Err((*why).to_owned()),
-        };
-        self.outcome(cx, server, (open.asked, open.holds), outcome);
+        self.answered_request(cx, server, token, reply);
         self.resume_inferences(cx);
     }
 
@@ -468,7 +395,8 @@ impl HostSide for McplHostSide {
         for (server, peer) in &mut self.peers {
             for pending in peer.scopes.take(|pending| pending.until <= now) {
                 let text = format!("the user did not decide on {} in time", pending.label);
-                cx.report("scope", Some(*server), text, json!({"label": pending.label, "outcome": "timeout"}));
+                let data = json!({"feature_set": pending.set, "label": pending.label, "outcome": "timeout"});
+                cx.report("scope", Some(*server), text, data);
                 cx.respond(*server, &pending.id, Ok(scopes::denial("the user did not approve it in time")));
             }
         }
@@ -510,9 +438,7 @@ impl HostSide for McplHostSide {
     fn state(&self) -> Value {
         let one = |(id, peer): (&ServerId, &Peer)| {
             let waiting: Vec<&str> = peer.scopes.pending.iter().map(|pending| pending.label.as_str()).collect();
-            let states: serde_json::Map<String, Value> =
-                peer.states.iter().map(|(set, tree)| (set.clone(), tree.state())).collect();
-            json!({"server": id.0, "sets": peer.sets.state(), "scopes_waiting": waiting, "states": states,
+            json!({"server": id.0, "sets": peer.sets.state(), "scopes_waiting": waiting, "states": peer.states.state(),
                 "channels": peer.channels.list(), "inferences": peer.inferences,
                 "inference_tokens": peer.inference_tokens})
         };

@@ -96,7 +96,7 @@ rules! {
         "A host that sends error -32001 (feature set not enabled) says in the error's `data` which set (`featureSet`) and whether it can be enabled (`canEnable`).",
         "MCPL 0.4 §6.6";
     REFUSAL_CODE = Warning "mcpl/refusal-code",
-        "The host refuses a `push/event`, `inference/request` or `scope/elevate` for a feature set that it disabled with error -32001, and for one that the server did not declare with error -32003, not with -32602 (invalid params).",
+        "The host refuses a `push/event`, `inference/request` or `scope/elevate` for a feature set that it disabled with error -32001, and for one that the server did not declare with error -32003; it uses neither of the two for the other, nor -32602 (invalid params).",
         "MCPL 0.4 §6.6",
         fix "Answer with error -32001 (feature set not enabled) or -32003 (unknown feature set).";
     UNDECLARED_REFUSAL = Warning "mcpl/undeclared-refusal",
@@ -221,8 +221,15 @@ rules! {
         "A server that answers `state/rollback` with `success: false` says why in `reason`.",
         "MCPL 0.4 §8.6";
     ROLLBACK_CODE = Warning "mcpl/rollback-code",
-        "The server must refuse a `state/rollback` to a checkpoint that it never returned with error -32005, not with another error of MCPL or -32602.",
+        "The server must refuse a `state/rollback` to a checkpoint that it never returned, or no longer has, with error -32005, not with another error of MCPL or -32602.",
         "MCPL 0.4 §8.7";
+    CHANNEL_CODE = Warning "mcpl/channel-code",
+        "Whoever refuses `channels/close` or `channels/publish` for a channel that is not registered answers with error -32023, not with -32602 (invalid params).",
+        "MCPL 0.4 §14.6",
+        fix "Answer with error -32023 (unknown channel).";
+    RETRY_ID = Warning "mcpl/retry-event-id",
+        "A server that repeats a `push/event` that was answered with an error (same `featureSet`, `timestamp`, `origin` and `payload`) repeats its `eventId`, too.",
+        "MCPL 0.4 §9.4";
     CLOSED_UNKNOWN = Warning "mcpl/closed-unknown",
         "The server must answer `channels/close` for a channel that is not registered with error -32023, not with `closed: true`.",
         "MCPL 0.4 §14.3 and §14.6",

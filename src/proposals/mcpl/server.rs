@@ -255,12 +255,13 @@ impl ServerSide for McplServerSide {
         true
     }
 
-    fn infers(&self) -> bool {
-        self.negotiated.may_send(INFERENCE, AGENT).is_ok()
+    fn infers(&self) -> Option<Result<(), Unsent>> {
+        Some(self.negotiated.may_send(INFERENCE, AGENT))
     }
 
     fn inference(&self, asked: &Infer) -> Option<(&'static str, Value)> {
-        self.infers().then(|| (INFERENCE, inference::of_job(asked, AGENT)))
+        let may_ask = self.negotiated.may_send(INFERENCE, AGENT).is_ok();
+        may_ask.then(|| (INFERENCE, inference::of_job(asked, AGENT)))
     }
 
     fn denied(&mut self, _method: &str, about: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {

@@ -9,7 +9,7 @@ use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
 use crate::wire::text::counted_as;
-use crate::wire::{IdKey, MessageKind};
+use crate::wire::{Direction, IdKey, MessageKind};
 use files::Files;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -46,6 +46,14 @@ rules! {
         "The server gives each new reminder a new `id`. This is reported whenever an `id` comes again: as a repeat (same `body`) or as an update (another `body`).",
         "Reminder RFC, Proposed wire format, AMB-B4",
         assumes open_questions::B4;
+    ID_REUSED = Warning "reminder/id-reused",
+        "The server gives each reminder an `id` of its own: two reminders with different `body` and different `dedupeKey` never share one.",
+        "Reminder RFC, JSON Schema sketch",
+        fix "Keep the `id` for a repeat or an update of the same reminder only.";
+    OTHER_METHOD = Warning "reminder/other-method",
+        "A server that declared `reminders.emit` sends its reminders as `notifications/reminder`, not as a notification of a similar name.",
+        "Reminder RFC, JSON Schema sketch",
+        fix "Send `notifications/reminder`.";
     BOTH_PATHS = Info "reminder/both-paths",
         "The server sends a reminder (one `id`) in one form only: as `notifications/reminder`, or in the older form, as `_meta.harn.reminder` in `notifications/message`.",
         "Reminder RFC, Compatibility and migration";
@@ -99,7 +107,8 @@ const MINUTE_NS: i64 = 60_000_000_000;
 /// Checks one connection.
 #[derive(Debug)]
 pub(super) struct ReminderObserver {
-    seen: Recent<String, (Form, Digest)>,
+    /// The form, the body and the key of each reminder, by its id.
+    seen: Recent<String, (Form, Digest, Option<Digest>)>,
     times: VecDeque<i64>,
     flooding: bool,
     pending: Queue,
@@ -169,6 +178,7 @@ impl Observer for ReminderObserver {
             (Some("notifications/resources/updated"), MessageKind::Notification) => {
                 self.files.updated(message, findings);
             }
+            (Some(method), MessageKind::Notification) => check_method(method, message, findings),
             _ => {}
         }
     }
@@ -209,18 +219,22 @@ impl ReminderObserver {
         findings.check(&FIRED_AT, seq, fired.is_none(), || fired.unwrap_or_default());
         self.check_rate(message, findings);
         self.check_moment(message, reminder, &spec, findings);
+        let spec_key = spec.dedupe_key.clone();
         self.pending.push(spec);
         let Some(id) = reminder["id"].as_str() else { return };
         let version = uuid::Uuid::parse_str(id).map(|id| id.get_version_num());
         findings.check(&ODD_ID, seq, version == Ok(7), || format!("the reminder has the id {id:?}"));
         let body = digest(&reminder["body"]);
-        let before = self.seen.insert(id.to_owned(), (form, body));
-        let crossed = before.as_ref().is_some_and(|(before, _)| *before != form);
+        let key = spec_key.as_ref().map(|key| Digest::of_bytes(key.as_bytes()));
+        let before = self.seen.insert(id.to_owned(), (form, body, key));
+        let crossed = before.as_ref().is_some_and(|(before, ..)| *before != form);
+        let is_other = before.is_some_and(|(_, other, of)| other != body && of.is_some() && key.is_some() && of != key);
+        findings.check(&ID_REUSED, seq, !is_other, || format!("the server gave another reminder the id {id:?}"));
         findings.check(&BOTH_PATHS, seq, !crossed, || {
             format!("the server has already sent the reminder {id} in the other form")
         });
         findings.check(&RESENT, seq, crossed || before.is_none(), || {
-            let same = before.as_ref().is_some_and(|(_, before)| *before == body);
+            let same = before.as_ref().is_some_and(|(_, before, _)| *before == body);
             format!("the server sent the reminder {id} again, as {}", if same { "a repeat" } else { "an update" })
         });
     }
@@ -260,6 +274,17 @@ impl ReminderObserver {
             format!("the server sent more than {MAX_PER_MINUTE} reminders in a minute")
         });
         self.flooding |= flood;
+    }
+}
+
+/// Checks a notification that is none of those above.
+fn check_method(method: &str, message: &Observed<'_>, findings: &mut Findings) {
+    let is_servers = message.direction == Direction::ServerToClient;
+    if is_servers && emits(message.declared) {
+        let name = method.rsplit('/').next().unwrap_or_default();
+        findings.check(&OTHER_METHOD, message.seq, !matches!(name, "reminder" | "reminders"), || {
+            format!("the server sent {method}")
+        });
     }
 }
 

@@ -2,10 +2,13 @@
 //! are; an exchange takes a few dozen bytes here.
 
 mod builder;
+mod delivery;
 
 pub use builder::LibraryBuilder;
 
 use super::matching::RequestKeys;
+use crate::protocol::http::{Delivery, ToolMarks};
+use crate::wire::Envelope;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -70,6 +73,10 @@ pub(super) struct Exchange {
     pub may_stay_open: bool,
     /// The number of the recorded session.
     pub session: u16,
+    /// The number of the way in which the server answered over HTTP.
+    pub delivery: u16,
+    /// The server refused the HTTP headers of the request, not the message.
+    pub is_of_headers: bool,
 }
 
 impl Exchange {
@@ -132,7 +139,9 @@ pub struct Library {
     /// The number of the first message of each reel.
     firsts: Vec<u32>,
     sessions: u16,
-    answers_in_events: bool,
+    /// In which ways the server answered over HTTP.
+    deliveries: Vec<Delivery>,
+    marks: ToolMarks,
 }
 
 impl std::fmt::Debug for Library {
@@ -153,9 +162,36 @@ impl Library {
         u16::try_from(live % u32::from(self.sessions.max(1))).unwrap_or_default()
     }
 
-    /// Returns whether the recorded server answered over HTTP with server-sent events.
-    pub(crate) fn answers_in_events(&self) -> bool {
-        self.answers_in_events
+    /// Returns how the recorded server answered the first request that this one repeats.
+    pub(crate) fn delivery(&self, request: &[u8]) -> Delivery {
+        if self.deliveries.len() <= 1 {
+            return Delivery::default();
+        }
+        let comparable = self.keys.comparable(request);
+        let group = self.repeated(&Envelope::scan(comparable.as_deref().unwrap_or(request)));
+        let delivery = group.first().map(|number| self.exchanges[*number as usize].delivery);
+        delivery.and_then(|number| self.deliveries.get(usize::from(number))).copied().unwrap_or_default()
+    }
+
+    /// Returns which headers the recorded tools require over HTTP.
+    pub(crate) fn marks(&self) -> &ToolMarks {
+        &self.marks
+    }
+
+    /// Returns the exchanges whose requests a comparable request repeats, in the order of the recording: those that lack the
+    /// same of what the modern era requires, if there are any.
+    pub(super) fn repeated(&self, request: &Envelope<'_>) -> &[u32] {
+        let group = self.with_key(self.keys.of(request).0);
+        match self.keys.without_fault(request) {
+            Some(key) if group.is_empty() => self.with_key(key),
+            _ => group,
+        }
+    }
+
+    /// Returns the first exchange whose request lacks the same as this one of what the modern era requires.
+    pub(super) fn with_fault(&self, request: &Envelope<'_>) -> Option<u32> {
+        self.keys.without_fault(request)?;
+        self.with_key(self.keys.of(request).0).first().copied()
     }
 
     /// Returns where a message is.
@@ -200,8 +236,8 @@ impl Library {
     /// Returns the first answered exchange of a method: preferably one with a result, and one of this recorded session.
     pub(super) fn first_of(&self, method: &str, session: u16) -> Option<u32> {
         let number = self.method(method)?;
-        let answered =
-            self.exchanges.iter().enumerate().filter(|(_, one)| one.method == number && one.answer().is_some());
+        let answered = self.exchanges.iter().enumerate();
+        let answered = answered.filter(|(_, one)| one.method == number && one.answer().is_some() && !one.is_of_headers);
         let best = answered.min_by_key(|(_, one)| (one.is_refused, one.session != session))?;
         u32::try_from(best.0).ok()
     }

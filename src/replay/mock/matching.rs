@@ -7,7 +7,8 @@ use crate::diff::normalise::{Normaliser, Source};
 use crate::diff::report::{Change, UnitSide};
 use crate::diff::volatile::{Lookup, Origins, ValueKey};
 use crate::proposals;
-use crate::protocol::{MethodSpec, methods};
+use crate::protocol::revision::meta;
+use crate::protocol::{MethodSpec, Revision, http, methods};
 use crate::wire::{Envelope, json};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -36,6 +37,25 @@ pub(super) const CLIENT_IDS: [&str; 3] = ["messageId", "inferenceId", "conversat
 
 /// Members with which a client sends a request again, after the server asked for input.
 const RETRY: [&str; 2] = ["requestState", "inputResponses"];
+
+/// What is wrong with the `_meta` of a request of the modern era, for which servers refuse it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum MetaFault {
+    UnknownVersion,
+    NoCapabilities,
+}
+
+impl MetaFault {
+    fn of(envelope: &Envelope<'_>) -> Option<Self> {
+        let version = http::modern_version(envelope)?;
+        let capabilities = json::at_path(envelope.params?, &["_meta", meta::CLIENT_CAPABILITIES]);
+        match (Revision::parse(&version), capabilities) {
+            (None, _) => Some(Self::UnknownVersion),
+            (_, None) => Some(Self::NoCapabilities),
+            _ => None,
+        }
+    }
+}
 
 /// Computes what is compared.
 #[derive(Clone)]
@@ -78,6 +98,23 @@ impl RequestKeys {
 
     /// Returns the key of a comparable request, and of all requests of the same method for the same subject.
     pub(super) fn of(&self, envelope: &Envelope<'_>) -> (u64, u32) {
+        let (key, kin) = self.of_content(envelope);
+        match MetaFault::of(envelope) {
+            Some(fault) if self.matching != Matching::Sequence => {
+                let mut hasher = DefaultHasher::new();
+                (key, fault).hash(&mut hasher);
+                (hasher.finish(), kin)
+            }
+            _ => (key, kin),
+        }
+    }
+
+    /// Returns the key of the same request with all that the modern era requires; `None` if it has that.
+    pub(super) fn without_fault(&self, envelope: &Envelope<'_>) -> Option<u64> {
+        MetaFault::of(envelope).map(|_| self.of_content(envelope).0)
+    }
+
+    fn of_content(&self, envelope: &Envelope<'_>) -> (u64, u32) {
         let (method, params) = (envelope.method.as_deref().unwrap_or_default(), envelope.params);
         let mut hasher = DefaultHasher::new();
         method.hash(&mut hasher);
@@ -257,6 +294,23 @@ mod tests {
         let alike = |one: &str, other: &str| alike(Matching::Method, "tools/call", one, other);
         assert!(!alike(base, &retry("accept")) && !alike(&retry("accept"), &retry("decline")));
         assert!(alike(&retry("accept"), &retry("accept").replace("{}", r#"{"other":1}"#)));
+    }
+
+    #[test]
+    fn a_request_without_what_the_modern_era_requires_is_another_one() {
+        let of = |meta: &str| {
+            let text = format!(r#"{{"id":1,"method":"tools/list","params":{{"_meta":{{{meta}}}}}}}"#);
+            let keys = RequestKeys::new(Matching::Exact, &[]);
+            let envelope = Envelope::scan(text.as_bytes());
+            (keys.of(&envelope).0, keys.without_fault(&envelope))
+        };
+        let version = |version: &str| format!(r#""{}":"{version}""#, meta::PROTOCOL_VERSION);
+        let whole = of(&format!(r#"{},"{}":{{"roots":{{}}}}"#, version("2026-07-28"), meta::CLIENT_CAPABILITIES));
+        assert_eq!(whole, (of("").0, None), "a client of the legacy era asks for the same");
+        let bare = of(&version("2026-07-28"));
+        let unknown = of(&version("2999-01-01"));
+        assert!(bare.0 != whole.0 && unknown.0 != whole.0 && bare.0 != unknown.0);
+        assert_eq!([bare.1, unknown.1], [Some(whole.0); 2]);
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Miss {
         let Some(number) = library.method(method) else {
             return miss(None, format!("the recording contains {}", listed(&library.called())));
         };
-        let of_method = || library.exchanges.iter().filter(|one| one.method == number);
+        let of_method = || library.exchanges.iter().filter(|one| one.method == number && !one.is_of_headers);
         let kindred = of_method().filter(|one| one.kin == kin).take(MAX_COMPARED);
         let compared = kindred.map(|one| (library.place(one.request), differences(library, one, message)));
         match compared.min_by_key(|(_, found)| found.len()) {

@@ -57,9 +57,10 @@ impl Report {
     }
 
     /// Returns the recorded exchanges that were never asked for: where the request is, and the method. Pings, and polls of
-    /// tasks, which depend on timing, do not count.
+    /// tasks, which depend on timing, do not count, nor do requests with wrong HTTP headers, which the mock refuses itself.
     pub(crate) fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = (Place, &'l str)> {
-        let unused = library.exchanges.iter().enumerate().filter(|(number, _)| !self.used.has(*number));
+        let unused = library.exchanges.iter().enumerate();
+        let unused = unused.filter(|(number, one)| !self.used.has(*number) && !one.is_of_headers);
         let named = unused.map(|(_, one)| (library.place(one.request), &*library.methods[usize::from(one.method)]));
         named.filter(|(_, method)| !matches!(*method, "ping" | "tasks/get" | "server/discover"))
     }

@@ -3,28 +3,31 @@
 //! confused. WebSockets, HTTP+SSE and lines over sockets are sessions, too.
 
 mod direct;
+mod refusal;
+mod response;
 mod session;
 mod streams;
 
 use super::origin_check::{Access, is_json};
 use super::proxy::{self, serve_connection};
 use super::request_body;
-use crate::protocol::revision::{Era, Revision, meta};
+use crate::protocol::errors;
+use crate::protocol::http::{self, Delivery, ToolMarks};
+use crate::protocol::revision::{Era, Revision};
 use crate::transport::budget::{Budget, IntakeLimits};
-use crate::transport::client::http::{Body, BodyError, full};
+use crate::transport::client::http::Body;
 use crate::transport::link::Link;
 use crate::wire::MessageLimit;
-use crate::wire::{Direction, Envelope, MessageKind, json};
-use bytes::Bytes;
+use crate::wire::{Direction, Envelope, MessageKind};
 use direct::{Directs, MESSAGES, SSE};
-use futures_util::StreamExt;
-use http_body_util::{BodyExt, StreamBody};
-use hyper::body::{Frame, Incoming};
+use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode};
-use session::{PostGuard, Posted, Session};
+use refusal::{Refusal, accepted, plain, rpc_error};
+use response::{Answer, Stream, answers, cut_off, form};
+use session::{Posted, Session};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
@@ -32,7 +35,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use streams::{Event, StreamMessage};
 use tokio::net::{TcpListener, UnixListener};
 
 const SESSION: &str = "mcp-session-id";
@@ -68,9 +70,15 @@ pub(crate) trait Backend: Send + Sync {
     /// # Errors
     /// The reason, which is sent to the client.
     fn open(&self, stream: u32) -> Result<Opened, String>;
-    /// Whether answers go into a stream of events although nothing else comes before them.
-    fn prefers_events(&self) -> bool {
-        false
+    /// How the server would answer this message.
+    fn delivery(&self, message: &[u8]) -> Delivery {
+        let _ = message;
+        Delivery::default()
+    }
+    /// What is known of the tools' headers, if the gateway refuses requests of the modern era whose headers contradict
+    /// the body (MCP 2026-07-28, Streamable HTTP). Otherwise, they are passed on.
+    fn checked_headers(&self) -> Option<&ToolMarks> {
+        None
     }
     /// Passes a message of a session. Returns the part to send on.
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
@@ -227,10 +235,9 @@ impl Gateway {
     async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
         let (mut head, body) = request.into_parts();
         self.access.check(&head).map_err(|(status, reason)| plain(status, &reason))?;
-        if let Some(version) = text(&head.headers, VERSION)
-            && Revision::parse(&version).is_none()
-        {
-            return Err(plain(StatusCode::BAD_REQUEST, &format!("unknown MCP-Protocol-Version {version:?}")));
+        // The body of a POST may say the same, so that the server can answer.
+        if head.method != Method::POST {
+            check_version(&head.headers)?;
         }
         if head.method == Method::GET && head.headers.get(header::UPGRADE).is_some_and(proxy::is_websocket) {
             return self.upgrade(&head.headers, head.extensions.remove::<OnUpgrade>());
@@ -272,7 +279,8 @@ impl Gateway {
                         plain(StatusCode::CONFLICT, "this session has a GET stream already; only one is allowed")
                     })?,
                 };
-                Ok(Stream { primes: primes(&head.headers), is_resumable: true, said, guard: None }.begin(None))
+                let form = form(Delivery::Json, true, &head.headers);
+                Ok(Stream { form, said, guard: None }.begin(None))
             }
             Method::DELETE => {
                 let session = self.session(&head.headers)?;
@@ -294,9 +302,9 @@ impl Gateway {
         if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is not valid JSON"));
         }
-        let version = json::at_path(&message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
-        let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
-        if is_modern {
+        let version = http::modern_version(&envelope).map(|version| Era::of_version(&version));
+        if version == Some(Era::Modern) {
+            self.check_headers(&envelope, headers)?;
             let session = self.shared_for(&message)?;
             let is_probe = envelope.method.as_deref() == Some("server/discover");
             let answered = self.pass(&session, message, headers, intake).await;
@@ -308,6 +316,7 @@ impl Gateway {
             }
             return answered;
         }
+        check_version(headers)?;
         if envelope.kind == MessageKind::Request && envelope.method.as_deref() == Some("initialize") {
             let session = self.open(uuid::Uuid::new_v4().to_string())?;
             lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
@@ -321,12 +330,24 @@ impl Gateway {
             }
             return Ok(response);
         }
-        if envelope.method.as_deref() == Some("server/discover") && !headers.contains_key(SESSION) {
-            // A probe without the members that the modern era requires.
-            return Err(rpc_error(StatusCode::BAD_REQUEST, -32602, "the request has no protocol version in its _meta"));
+        let names_modern = text(headers, VERSION).is_some_and(|version| Era::of_version(&version) == Era::Modern);
+        if (names_modern || envelope.method.as_deref() == Some("server/discover")) && !headers.contains_key(SESSION) {
+            // A request without the members that the modern era requires.
+            let reason = "the request has no protocol version in its _meta";
+            return Err(rpc_error(StatusCode::BAD_REQUEST, errors::INVALID_PARAMS, reason).of(&envelope));
         }
         let session = self.session(headers)?;
         self.pass(&session, message, headers, intake).await
+    }
+
+    /// Refuses a request of the modern era whose headers contradict its body, if the backend wants that.
+    fn check_headers(&self, envelope: &Envelope<'_>, headers: &HeaderMap) -> Result<(), Refusal> {
+        let marks = self.backend.checked_headers().filter(|_| envelope.kind == MessageKind::Request);
+        let found = marks.and_then(|marks| http::contradiction(envelope, marks, |name| text(headers, name)));
+        match found {
+            None => Ok(()),
+            Some(why) => Err(rpc_error(StatusCode::BAD_REQUEST, errors::HEADER_MISMATCH, &why).of(envelope)),
+        }
     }
 
     /// Sends a message to a session's server and returns the response.
@@ -339,6 +360,7 @@ impl Gateway {
     ) -> Result<Response<Body>, Refusal> {
         let gone = || plain(StatusCode::BAD_GATEWAY, "the server behind this gateway has ended");
         let is_batch = Envelope::scan(&message).kind == MessageKind::Batch;
+        let delivery = self.backend.delivery(&message);
         let posted = session.post(message).await;
         drop(intake);
         let Some(Posted { mut said, guard }) = posted.ok_or_else(gone)? else {
@@ -355,17 +377,22 @@ impl Gateway {
                 None => Err(gone()),
             };
         }
-        let primes = is_resumable && primes(headers);
-        let first = match primes {
+        let form = form(delivery, is_resumable, headers);
+        let first = match form.is_primed {
+            _ if form.ends_early => None,
             true => tokio::time::timeout(PROMPT, said.recv()).await.ok().flatten(),
             false => said.recv().await,
         };
         match first {
-            Some(event) if event.is_answer() && said.is_over() && !self.backend.prefers_events() => {
+            Some(event) if event.is_answer() && said.is_over() => {
+                let answer = Answer { message: event.message.clone(), is_made: event.is_made };
+                if delivery != Delivery::Json && answer.status(is_resumable) == StatusCode::OK {
+                    return Ok(Stream { form, said, guard: Some(guard) }.begin(Some(event)));
+                }
                 session.forget(said.stream);
-                Ok(Answer { message: event.message, is_made: event.is_made }.response(is_resumable))
+                Ok(answer.response(is_resumable))
             }
-            first => Ok(Stream { primes, is_resumable, said, guard: Some(guard) }.begin(first)),
+            first => Ok(Stream { form, said, guard: Some(guard) }.begin(first)),
         }
     }
 
@@ -440,150 +467,14 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-/// Whether to send this client an initial event without data, which clients before 2025-11-25 do not expect.
-fn primes(headers: &HeaderMap) -> bool {
-    let version = text(headers, VERSION).and_then(|version| Revision::parse(&version));
-    version.is_some_and(|version| version >= Revision::V2025_11_25)
+fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
+    match text(headers, VERSION).filter(|version| Revision::parse(version).is_none()) {
+        None => Ok(()),
+        Some(version) => Err(plain(StatusCode::BAD_REQUEST, &format!("unknown MCP-Protocol-Version {version:?}"))),
+    }
 }
 
 fn accepts_events(headers: &HeaderMap) -> bool {
     let accept = text(headers, "accept").unwrap_or_default();
     accept.contains("text/event-stream") || accept.contains("text/*") || accept.contains("*/*")
-}
-
-/// An error response of the gateway: plain text, or a JSON-RPC error with this code.
-struct Refusal {
-    status: StatusCode,
-    code: Option<i64>,
-    reason: String,
-}
-
-impl Refusal {
-    /// As a JSON-RPC error.
-    fn as_error(&self) -> String {
-        let error = serde_json::json!({"code": self.code.unwrap_or(-32000), "message": self.reason});
-        serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()
-    }
-
-    fn answer(self) -> Response<Body> {
-        let Self { status, code, ref reason } = self;
-        if code.is_some() {
-            return with_json(status, self.as_error().into_bytes());
-        }
-        let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
-        *response.status_mut() = status;
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-        if status == StatusCode::METHOD_NOT_ALLOWED {
-            headers.insert(header::ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
-        }
-        response
-    }
-}
-
-fn plain(status: StatusCode, reason: &str) -> Refusal {
-    Refusal { status, code: None, reason: reason.to_owned() }
-}
-
-fn rpc_error(status: StatusCode, code: i64, reason: &str) -> Refusal {
-    Refusal { status, code: Some(code), reason: reason.to_owned() }
-}
-
-fn accepted() -> Response<Body> {
-    let mut response = Response::new(crate::transport::client::http::empty());
-    *response.status_mut() = StatusCode::ACCEPTED;
-    response
-}
-
-fn with_json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
-    let mut response = Response::new(full(body));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-/// The complete answer to a POST.
-struct Answer {
-    message: Bytes,
-    /// The gateway made it, because the server has ended.
-    is_made: bool,
-}
-
-/// All answers to a POST whose client does not accept events; those of a batch as an array (2025-03-26). Messages
-/// before them cannot be sent to the client. `None` if there are no answers.
-async fn answers(said: &mut StreamMessage, is_batch: bool) -> Option<Answer> {
-    let mut all: Vec<Bytes> = Vec::new();
-    while let Some(event) = said.recv().await {
-        match event.is_answer() {
-            true if !is_batch => return Some(Answer { message: event.message, is_made: event.is_made }),
-            true => all.push(event.message),
-            false => {}
-        }
-    }
-    let items = all.iter().flat_map(|answer| match Envelope::scan(answer).kind {
-        MessageKind::Batch => json::items(answer).collect(),
-        _ => vec![&answer[..]],
-    });
-    let items: Vec<&[u8]> = items.collect();
-    (is_batch && !said.is_cut())
-        .then(|| Answer { message: [b"[", &items.join(&b","[..])[..], b"]"].concat().into(), is_made: false })
-}
-
-impl Answer {
-    /// As a response. In the modern era, some errors have an HTTP status (MCP 2026-07-28, Streamable HTTP).
-    fn response(self, is_resumable: bool) -> Response<Body> {
-        let code = json::at_path(&self.message, &["error", "code"]);
-        let code = code.and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
-        let status = match code {
-            _ if self.is_made => StatusCode::BAD_GATEWAY,
-            Some(-32601) if !is_resumable => StatusCode::NOT_FOUND,
-            Some(-32022..=-32020 | -32602) if !is_resumable => StatusCode::BAD_REQUEST,
-            _ => StatusCode::OK,
-        };
-        with_json(status, self.message)
-    }
-}
-
-/// Breaks the client's connection, because the one to the server broke.
-fn broken() -> BodyError {
-    "the connection to the server broke".into()
-}
-
-/// A response that breaks off before its first byte.
-fn cut_off() -> Response<Body> {
-    let nothing = futures_util::stream::once(async { Err::<Frame<Bytes>, _>(broken()) });
-    Response::new(StreamBody::new(nothing).boxed_unsync())
-}
-
-/// An event stream that is being sent.
-struct Stream {
-    primes: bool,
-    is_resumable: bool,
-    said: StreamMessage,
-    /// Kept until the stream ends.
-    guard: Option<PostGuard>,
-}
-
-impl Stream {
-    /// The response, which begins with this event, if any, and ends with the stream.
-    fn begin(self, first: Option<Event>) -> Response<Body> {
-        let Self { primes, is_resumable, said, guard } = self;
-        let priming = primes.then(|| said.priming());
-        let first = first.map(|event| Ok(event.block(is_resumable)));
-        let later = futures_util::stream::unfold(Some((said, guard)), move |reading| async move {
-            let (mut said, guard) = reading?;
-            match said.recv().await {
-                Some(event) => Some((Ok(event.block(is_resumable)), Some((said, guard)))),
-                None => said.is_cut().then(|| (Err(broken()), None)),
-            }
-        });
-        let blocks = futures_util::stream::iter(priming.map(Ok).into_iter().chain(first)).chain(later);
-        let frames = blocks.map(|block: Result<_, BodyError>| block.map(Frame::data));
-        let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-        response
-    }
 }

@@ -367,6 +367,39 @@ pub(in crate::validate) const CASES: &[(&str, &str)] = &[
         ),
     ),
     (
+        "http/retry-ignored",
+        concat!(
+            "$SESSION\n> POST ",
+            named!(),
+            r#"
+           c>s {"id":1,"method":"tools/list"}
+           < 200 {"content-type":"text/event-stream"}
+           @1000 priming a0 500
+           s>c sse a1 {"method":"notifications/message","params":{"level":"info","data":"x"}}
+           @1400 > GET "#,
+            named!(r#""last-event-id":"a1""#)
+        ),
+    ),
+    // A stream that resumes another has a time of its own.
+    (
+        "http/retry-ignored",
+        concat!(
+            "$SESSION\n> POST ",
+            named!(),
+            r#"
+           c>s {"id":1,"method":"tools/list"}
+           < 200 {"content-type":"text/event-stream"}
+           @1000 priming a0 500
+           @1500 > GET "#,
+            named!(r#""last-event-id":"a0""#),
+            r#"
+           < 200 {"content-type":"text/event-stream"}
+           @2000 priming a1 4000
+           @5000 > GET "#,
+            named!(r#""last-event-id":"a1""#)
+        ),
+    ),
+    (
         "http/unknown-event-id",
         concat!(
             "$SESSION\n> POST ",
@@ -455,6 +488,25 @@ pub(in crate::validate) const QUIET: &[&str] = &[
        > POST {"accept":"*/*","mcp-session-id":"s2","mcp-protocol-version":"2025-11-25"}
        c>s {"method":"notifications/initialized"}
        < 202"#
+    ),
+    // A client that waits before it resumes a stream, and one that never heard for how long.
+    concat!(
+        "$SESSION\n> POST ",
+        named!(),
+        r#"
+       c>s {"id":1,"method":"tools/list"}
+       < 200 {"content-type":"text/event-stream"}
+       @1000 priming a0 500
+       @1450 > GET "#,
+        named!(r#""last-event-id":"a0""#),
+        r#"
+       < 200 {"content-type":"text/event-stream"}
+       priming a1
+       > GET "#,
+        named!(r#""last-event-id":"a1""#),
+        r#"
+       < 200 {"content-type":"text/event-stream"}
+       s>c sse a2 {"id":1,"result":{"tools":[]}}"#
     ),
     // A session without an id that begins again after status 404.
     concat!(

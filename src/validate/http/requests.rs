@@ -44,9 +44,6 @@ rules! {
         "MCP 2026-07-28, Streamable HTTP, Server Behavior for Custom Headers";
 }
 
-/// The header whose value may be compared as a number.
-const PARAMETER: &str = "Mcp-Param-";
-
 /// Checks a request that has no message in its body: GET or DELETE.
 pub(super) fn check_without_body(seq: u64, head: &RequestHead, revision: Option<Revision>, findings: &mut Findings) {
     // Without a session id, it may be about anything.
@@ -125,7 +122,7 @@ fn check_mirrors(message: &Message<'_>, head: &RequestHead, marks: &ToolMarks, f
             _ => &PARAMETER_HEADER,
         };
         let found = head.mirrored(&name);
-        let same = found.is_some_and(|found| is_same(&name, found, &expected));
+        let same = found.is_some_and(|found| http::repeats(&name, found, &expected));
         findings.check(rule, message.seq(), same, || match found {
             Some(found) => format!("the header {name} is {found:?}, but the body says {expected:?}"),
             None => format!("the client sent {} without the header {name}", message.method()),
@@ -133,14 +130,6 @@ fn check_mirrors(message: &Message<'_>, head: &RequestHead, marks: &ToolMarks, f
         fits &= same;
     }
     fits
-}
-
-/// Returns whether a header has the expected value. Encoded values are compared decoded, numbers as numbers.
-fn is_same(name: &str, found: &str, expected: &str) -> bool {
-    let number = |text: &str| text.parse::<f64>().ok().filter(|_| name.starts_with(PARAMETER));
-    http::decode(found) == http::decode(expected)
-        || number(found)
-            .is_some_and(|found| number(expected).is_some_and(|expected| found.total_cmp(&expected).is_eq()))
 }
 
 fn check_superfluous(message: &Message<'_>, head: &RequestHead, marks: &ToolMarks, findings: &mut Findings) -> bool {

@@ -5,7 +5,7 @@ use crate::proposals::Findings;
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent};
 use crate::protocol::Revision;
-use crate::trace::Event;
+use crate::trace::{Event, EventHeader};
 use crate::validate::subject::Message;
 use crate::wire::sse::SseEvent;
 use crate::wire::{Framing, MessageKind};
@@ -26,6 +26,9 @@ rules! {
     UNKNOWN_EVENT = Warning "http/unknown-event-id",
         "The client sends in `Last-Event-ID` the id of an event that the server sent before.",
         "MCP 2025-11-25, Transports, Resumability and Redelivery";
+    RETRY = Error "http/retry-ignored",
+        "A client that resumes a stream must first wait as long as the last `retry` on that stream says (less at most a tenth). Counted from the last event of the stream.",
+        "MCP 2025-11-25, Transports, Sending Messages to the Server";
     BROADCAST = Error "http/broadcast",
         "The server must send each message on one stream only. Checked for notifications about changes, such as `notifications/tools/list_changed`.",
         "MCP 2025-11-25, Transports, Multiple Connections";
@@ -37,8 +40,18 @@ const EVENTS: usize = 4096;
 const NOTIFICATIONS: usize = 64;
 /// Streams that resume others.
 const RESUMED: usize = 64;
+/// Streams whose `retry` is remembered.
+const RETRIES: usize = 64;
 /// The same notification on two streams within this time is one that is sent twice (in nanoseconds).
 const SOON: i64 = 1_000_000_000;
+
+/// How long a client has to wait before it resumes a stream, and the time of the stream's last event, before which it
+/// cannot have ended (in nanoseconds).
+#[derive(Debug)]
+struct Retry {
+    wait: i64,
+    last_event: i64,
+}
 
 /// The streams of one connection.
 #[derive(Debug)]
@@ -49,6 +62,8 @@ pub(super) struct Streams {
     resumed: Recent<u32, Option<u32>>,
     /// The exchange and the time of the latest notifications.
     notifications: Recent<Digest, (u32, i64)>,
+    /// The streams with `retry`, by the exchange that carries them.
+    retries: Recent<u32, Retry>,
     /// An event without an id may have been resumed from.
     has_ids: bool,
     /// Traffic is missing, which may have had events with ids.
@@ -61,6 +76,7 @@ impl Default for Streams {
             events: Recent::new(EVENTS),
             resumed: Recent::new(RESUMED),
             notifications: Recent::new(NOTIFICATIONS),
+            retries: Recent::new(RETRIES),
             has_ids: false,
             lost: false,
         }
@@ -74,19 +90,48 @@ impl Streams {
     }
 
     /// Notes a request that resumes a stream.
-    pub(super) fn check_resumption(&mut self, seq: u64, number: u32, head: &RequestHead, findings: &mut Findings) {
+    pub(super) fn check_resumption(&mut self, header: &EventHeader, head: &RequestHead, findings: &mut Findings) {
         let Some(last) = &head.last_event else { return };
         let origin = self.events.get(last).copied();
-        self.resumed.insert(number, origin);
+        // The stream that had the event last: the first one, or one that resumed it.
+        let latest = self.resumed.keys().rev().find(|number| self.resumed.get(number) == Some(&origin)).copied();
+        if let Some(retry) = origin.and_then(|origin| self.retries.get(&latest.unwrap_or(origin))) {
+            retry.check(header, findings);
+        }
+        self.resumed.insert(header.exchange, origin);
         if self.has_ids && !self.lost && !self.events.has_forgotten() {
-            findings.check(&UNKNOWN_EVENT, seq, origin.is_some(), || {
+            findings.check(&UNKNOWN_EVENT, header.seq, origin.is_some(), || {
                 format!("the client resumes after event {last:?}, which no stream has")
             });
         }
     }
 
-    /// Checks the id of an event on the stream of this exchange.
-    pub(super) fn check_event(&mut self, seq: u64, number: u32, id: &str, findings: &mut Findings) {
+    /// Checks an event on the stream of this exchange.
+    pub(super) fn check_event(
+        &mut self,
+        header: &EventHeader,
+        id: Option<&str>,
+        retry: Option<u64>,
+        findings: &mut Findings,
+    ) {
+        self.note_retry(header, retry);
+        if let Some(id) = id {
+            self.check_id(header.seq, header.exchange, id, findings);
+        }
+    }
+
+    fn note_retry(&mut self, header: &EventHeader, retry: Option<u64>) {
+        let wait = retry.and_then(|ms| i64::try_from(ms).ok()).map(|ms| ms.saturating_mul(1_000_000));
+        match (self.retries.get_mut(&header.exchange), wait) {
+            (Some(known), wait) => *known = Retry { wait: wait.unwrap_or(known.wait), last_event: header.time },
+            (None, Some(wait)) => {
+                self.retries.insert(header.exchange, Retry { wait, last_event: header.time });
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn check_id(&mut self, seq: u64, number: u32, id: &str, findings: &mut Findings) {
         self.has_ids = true;
         let resumed = self.resumed.get(&number).copied();
         // A resumed stream goes on with the ids of the stream that it resumes.
@@ -117,10 +162,10 @@ impl Streams {
         if message.is_modern() {
             return;
         }
-        if event.header.framing == Framing::Sse
-            && let Some(id) = SseEvent::parse(event.payload).id.filter(|id| !id.is_empty())
-        {
-            self.check_event(message.seq(), number, &id, findings);
+        if event.header.framing == Framing::Sse {
+            let block = SseEvent::parse(event.payload);
+            let id = block.id.as_deref().filter(|id| !id.is_empty());
+            self.check_event(event.header, id, block.retry, findings);
         }
         if exchange.is_some_and(|exchange| exchange.request.method == "GET") && !self.resumed.contains(&number) {
             let is_response = message.observed.envelope.kind.is_response();
@@ -148,5 +193,16 @@ impl Streams {
         let before = self.notifications.insert(digest, (number, time));
         let twice = before.is_some_and(|(other, at)| other != number && time.saturating_sub(at) < SOON);
         findings.check(&BROADCAST, message.seq(), !twice, || format!("the server sent {method} on two streams"));
+    }
+}
+
+impl Retry {
+    /// Checks a request that resumes the stream.
+    fn check(&self, header: &EventHeader, findings: &mut Findings) {
+        let passed = header.time.saturating_sub(self.last_event);
+        findings.check(&RETRY, header.seq, passed >= self.wait - self.wait / 10, || {
+            let (passed, wait) = (passed / 1_000_000, self.wait / 1_000_000);
+            format!("the client resumed the stream {passed} ms after its last event; retry is {wait} ms")
+        });
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::proposals::findings::rules;
 use crate::proposals::{Declared, Findings, Observed, Rule};
+use crate::protocol::revision::meta;
 use crate::protocol::{Era, MethodSpec, Revision, methods};
 use crate::validate::rules::CAPABILITY;
 use crate::validate::sender;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
+use crate::validate::subjects::content::is_extension_name;
 use crate::wire::{Direction, MessageKind};
 use Direction::{ClientToServer, ServerToClient};
 use serde_json::Value;
@@ -31,6 +33,10 @@ rules! {
     ELICITATION_MODE = Error "capability/elicitation-mode",
         "The server must not send `elicitation/create` with `mode: \"url\"` unless the client declared `elicitation.url`, nor with `mode: \"form\"` or without `mode` unless it declared `elicitation.form` or `elicitation: {}`. (If the client declared no `elicitation`, see capability/undeclared.)",
         "MCP 2025-11-25, Elicitation, Capabilities";
+    EXTENSION_NAME = Error "capability/extension-name",
+        "In revision 2026-07-28, client and server must give an extension in `extensions` of their capabilities a name with a prefix, such as `com.example/name`.",
+        "MCP 2026-07-28, Versioning, Extension Negotiation",
+        fix "Put a domain of your own before the name, or io.modelcontextprotocol/ for an official extension.";
     TASK_CALL = Error "capability/task-call",
         "The client must not send `tools/call` with `task` in its `params` unless the server declared `tasks.requests.tools.call`.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
@@ -181,6 +187,9 @@ struct Capabilities {
 
 impl Subject for Capabilities {
     fn observe(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        if message.is_modern() {
+            check_extensions(message, findings);
+        }
         let is_response = message.observed.envelope.kind.is_response();
         // The capabilities of the session do not apply to a request that names its own revision.
         let is_beside = message.before.era == Some(Era::Legacy) && message.era != Era::Legacy;
@@ -253,6 +262,20 @@ pub(super) fn is_declared(capabilities: &Value, path: &[&str]) -> bool {
     value.is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
 }
 
+fn check_extensions(message: &Message<'_>, findings: &mut Findings) {
+    let content = message.content();
+    let capabilities = match message.result_of() {
+        "server/discover" => content.get("capabilities"),
+        _ => content.get("_meta").and_then(|meta| meta.get(meta::CLIENT_CAPABILITIES)),
+    };
+    let extensions = capabilities.and_then(|declared| declared.get("extensions")?.as_object());
+    for name in extensions.into_iter().flat_map(|all| all.keys()) {
+        findings.check(&EXTENSION_NAME, message.seq(), is_extension_name(name), || {
+            format!("the {} declared the extension {name:?}", message.sender())
+        });
+    }
+}
+
 fn check_mode(message: &Message<'_>, findings: &mut Findings) {
     let client = &message.observed.declared.client;
     if !message.is_since(Revision::V2025_11_25) || !is_declared(client, &["elicitation"]) {
@@ -283,6 +306,20 @@ pub(in crate::validate) fn was_declared(observed: &Observed<'_>) -> bool {
 #[cfg(test)]
 pub(in crate::validate) mod cases {
     pub(in crate::validate) const CASES: &[(&str, &str)] = &[
+        (
+            "capability/extension-name",
+            r#"c>s {"id":1,"method":"server/discover","params":{"_meta":{
+                "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities":{}}}}
+               s>c {"id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
+                "capabilities":{"extensions":{"tasks":{}}},"ttlMs":0,"cacheScope":"private"}}"#,
+        ),
+        (
+            "capability/extension-name",
+            r#"c>s {"id":1,"method":"tools/list","params":{"_meta":{
+                "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities":{"extensions":{"1a/b":{}}}}}}"#,
+        ),
         (
             "lifecycle/capability",
             r#"hello 2025-03-26 {} | {}
@@ -380,6 +417,11 @@ pub(in crate::validate) mod cases {
     ];
 
     pub(in crate::validate) const QUIET: &[&str] = &[
+        r#"c>s {"id":1,"method":"server/discover","params":{"_meta":{
+            "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{"extensions":{"com.example/ui":{}}}}}}
+           s>c {"id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
+            "capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":0,"cacheScope":"private"}}"#,
         r#"hello 2025-11-25 {"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},"elicitation":{"url":{}},
             "tasks":{"requests":{"sampling":{"createMessage":{}}}}} | {"logging":{},"completions":{},
             "tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"tasks":{"list":{},

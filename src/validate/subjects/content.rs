@@ -34,6 +34,9 @@ rules! {
         "The server must give each resource in the results of `resources/list` and `resources/read` a URI, which begins with a scheme such as `file:` and has no spaces.",
         "MCP 2025-11-25, Resources, Resource",
         fix "Put a scheme of your own before a plain name, as in notes:shopping, and write a space as %20.";
+    PROMPT_RESOURCE = Error "content/prompt-resource",
+        "In its result of `prompts/get`, the server must give each embedded resource a `mimeType`.",
+        "MCP 2025-11-25, Prompts, Embedded Resources";
     BASE64 = Error "content/base64",
         "Client and server must encode binary data as Base64: the `blob` of a resource, and the `data` of an image or of audio.",
         "MCP 2025-11-25, Resources, Security Considerations; Prompts, Image Content",
@@ -82,7 +85,11 @@ fn check_result(message: &Message<'_>, findings: &mut Findings) {
             check_uris(seq, &content["contents"], findings);
             check_binary(seq, content, findings);
         }
-        "tools/call" | "prompts/get" | "sampling/createMessage" => check_binary(seq, content, findings),
+        "prompts/get" => {
+            check_embedded(seq, content, findings);
+            check_binary(seq, content, findings);
+        }
+        "tools/call" | "sampling/createMessage" => check_binary(seq, content, findings),
         _ => {}
     }
     for item in LISTED.iter().filter_map(|name| content.get(name)?.as_array()).flatten() {
@@ -111,6 +118,16 @@ fn is_uri(text: &str) -> bool {
     scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(is_scheme)
         && !rest.contains(|found: char| found.is_whitespace() || found.is_control())
+}
+
+/// Checks the resources in the messages of a prompt.
+fn check_embedded(seq: u64, content: &Value, findings: &mut Findings) {
+    let blocks = content["messages"].as_array().into_iter().flatten().map(|message| &message["content"]);
+    for resource in blocks.filter(|block| block["type"] == "resource").map(|block| &block["resource"]) {
+        findings.check(&PROMPT_RESOURCE, seq, resource["mimeType"].is_string(), || {
+            format!("the resource {} has no mimeType", resource["uri"])
+        });
+    }
 }
 
 /// Checks the blocks in `content`, `contents` and `messages`.
@@ -163,6 +180,11 @@ fn check_icons(seq: u64, holder: &Value, findings: &mut Findings) {
         findings.check(&ICON, seq, is_known, || format!("the source of an icon is {shown:?}"));
         findings.check(&INSECURE_ICON, seq, scheme != "http", || format!("the source of an icon is {shown:?}"));
     }
+}
+
+/// Returns whether the name of an extension is that of a key of `_meta`, with a prefix.
+pub(super) fn is_extension_name(key: &str) -> bool {
+    key.rsplit_once('/').is_some_and(|(prefix, name)| prefix.split('.').all(is_label) && is_name(name))
 }
 
 fn check_meta(message: &Message<'_>, holder: &Value, findings: &mut Findings) {
@@ -225,6 +247,13 @@ pub(in crate::validate) mod cases {
     use super::*;
 
     pub(in crate::validate) const CASES: &[(&str, &str)] = &[
+        (
+            "content/prompt-resource",
+            r#"hello 2025-11-25 {} | {"prompts":{}}
+               c>s {"id":1,"method":"prompts/get","params":{"name":"p"}}
+               s>c {"id":1,"result":{"messages":[{"role":"user","content":{"type":"resource",
+                   "resource":{"uri":"a:b","text":"x"}}}]}}"#,
+        ),
         (
             "meta/key-format",
             r#"hello 2025-11-25 {} | {"tools":{}}
@@ -298,6 +327,12 @@ pub(in crate::validate) mod cases {
     ];
 
     pub(in crate::validate) const QUIET: &[&str] = &[
+        r#"hello 2025-11-25 {} | {"prompts":{},"tools":{}}
+           c>s {"id":1,"method":"prompts/get","params":{"name":"p"}}
+           s>c {"id":1,"result":{"messages":[{"role":"user","content":{"type":"text","text":"x"}},
+               {"role":"user","content":{"type":"resource","resource":{"uri":"a:b","mimeType":"text/plain","text":"x"}}}]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":2,"result":{"content":[{"type":"resource","resource":{"uri":"a:b","text":"x"}}]}}"#,
         r#"hello 2025-11-25 {"roots":{}} | {"tools":{},"completions":{},"prompts":{}}
            c>s {"id":1,"method":"tools/list","params":{"_meta":{"com.example.mcp/a_b.c-d":1,"com.example/":1,"e":1,
                "progressToken":7}}}

@@ -7,7 +7,6 @@ use crate::protocol::Revision;
 use crate::validate::rules::PROGRESS_TOKEN;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::wire::{Direction, IdKey, MessageKind};
-use serde_json::Value;
 
 rules! {
     INCREASES = Error "progress/increases",
@@ -62,9 +61,9 @@ struct Token {
 /// The tokens and the requests of one connection.
 #[derive(Debug)]
 struct Progress {
-    tokens: Recent<Key<String>, Token>,
+    tokens: Recent<Key<IdKey>, Token>,
     /// The token of each pending request, if it has one, and when it was cancelled.
-    requests: Recent<Key<IdKey>, (Option<String>, Option<i64>)>,
+    requests: Recent<Key<IdKey>, (Option<IdKey>, Option<i64>)>,
 }
 
 impl Default for Progress {
@@ -92,14 +91,14 @@ impl Progress {
     fn request(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let Some(id) = message.observed.envelope.id.filter(|id| !id.is_null()) else { return };
         let direction = message.observed.direction;
-        let token = message.content().get("_meta").and_then(|meta| meta.get("progressToken")).map(Value::to_string);
+        let token = message.content().get("_meta").and_then(|meta| IdKey::of_value(meta.get("progressToken")?));
         if let Some(token) = &token {
             self.use_token(message, (direction, token.clone()), id.key(), findings);
         }
         self.requests.insert((direction, id.key()), (token, None));
     }
 
-    fn use_token(&mut self, message: &Message<'_>, key: Key<String>, id: IdKey, findings: &mut Findings) {
+    fn use_token(&mut self, message: &Message<'_>, key: Key<IdKey>, id: IdKey, findings: &mut Findings) {
         // Clients of the modern era may share a connection, and each chooses its own tokens.
         let is_taken = self.tokens.get(&key).is_some_and(|token| token.is_pending && token.request != id);
         if !message.is_modern() || message.header.exchange == 0 {
@@ -130,7 +129,7 @@ impl Progress {
 
     fn progress(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let params = message.content();
-        let Some(token) = params.get("progressToken").map(Value::to_string) else { return };
+        let Some(token) = params.get("progressToken").and_then(IdKey::of_value) else { return };
         let seq = message.seq();
         let may_be_unknown = !message.saw_all() || self.tokens.has_forgotten();
         let Some(known) = self.tokens.get_mut(&(message.observed.direction.reversed(), token.clone())) else {
@@ -159,13 +158,7 @@ impl Progress {
 
     /// `pairing` reports the cancellation of a request that was never sent.
     fn cancelled(&mut self, message: &Message<'_>) {
-        let id = match &message.content()["requestId"] {
-            Value::String(text) => IdKey::Text(text.as_str().into()),
-            other => match other.as_i64() {
-                Some(number) => IdKey::Integer(number),
-                None => return,
-            },
-        };
+        let Some(id) = IdKey::of_value(&message.content()["requestId"]) else { return };
         let key = (message.observed.direction, id);
         self.mark_cancelled(&key, message.observed.time);
     }

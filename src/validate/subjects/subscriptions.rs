@@ -138,14 +138,6 @@ impl Filter {
     }
 }
 
-/// Returns the id in a message's content by type and value.
-fn id_of(value: &Value) -> Option<IdKey> {
-    match value {
-        Value::String(text) => Some(IdKey::Text(text.as_str().into())),
-        other => other.as_i64().map(IdKey::Integer),
-    }
-}
-
 impl Subscriptions {
     fn answered(&mut self, message: &Message<'_>) -> Option<&mut Listen> {
         message.observed.request.filter(|request| request.method == "subscriptions/listen")?;
@@ -153,7 +145,7 @@ impl Subscriptions {
     }
 
     fn cancelled(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let listen = id_of(&message.content()["requestId"]).and_then(|id| self.0.get_mut(&id));
+        let listen = IdKey::of_value(&message.content()["requestId"]).and_then(|id| self.0.get_mut(&id));
         let is_known = listen.is_some();
         if let Some(listen) = listen {
             let grace = if message.is_clients() { ON_ITS_WAY } else { 0 };
@@ -175,7 +167,7 @@ impl Subscriptions {
         } else if matches!(method, "notifications/progress" | "notifications/message") {
             findings.check(&OTHER_KIND, seq, named.is_none(), || format!("{method} names a subscription"));
         }
-        let Some(id) = named.and_then(id_of).filter(|_| is_change) else { return };
+        let Some(id) = named.and_then(IdKey::of_value).filter(|_| is_change) else { return };
         let may_be_unknown = !message.saw_all() || self.0.has_forgotten();
         match self.0.get_mut(&id) {
             Some(listen) => listen.check(message, method, findings),
@@ -185,7 +177,7 @@ impl Subscriptions {
     }
 
     fn ended(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let named = message.content()["_meta"].get(meta::SUBSCRIPTION_ID).and_then(id_of);
+        let named = message.content()["_meta"].get(meta::SUBSCRIPTION_ID).and_then(IdKey::of_value);
         let own = message.observed.envelope.id.map(|id| id.key());
         findings.check(&RESULT_ID, message.seq(), named.is_none() || named == own, || {
             "the result names another subscription".to_owned()

@@ -1,13 +1,19 @@
 //! Tasks of revision 2025-11-25: how they are created, how their status changes, how they end.
 
+#[cfg(test)]
+pub(in crate::validate) mod cases;
+mod status;
+
 use crate::proposals::findings::rules;
 use crate::proposals::recent::Recent;
-use crate::proposals::{Findings, timestamp};
+use crate::proposals::{Findings, PendingRequest};
 use crate::protocol::{Revision, errors};
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::capabilities::is_declared;
 use crate::wire::{Direction, IdKey, MessageKind};
 use serde_json::Value;
+use status::{Task, check_times};
+use std::collections::HashSet;
 
 rules! {
     UNREQUESTED = Error "tasks/unrequested",
@@ -64,6 +70,9 @@ rules! {
     POLL = Warning "tasks/poll-interval",
         "Whoever asks for a task's status with `tasks/get` waits for the task's `pollInterval` (less at most a tenth) since the last report.",
         "MCP 2025-11-25, Tasks, TTL and Resource Management";
+    LIST_INCOMPLETE = Error "tasks/list-incomplete",
+        "Whoever returns a task for `tasks/get` must return it for `tasks/list`, too. Checked for lists of one page, and tasks that `tasks/get` finds before and after the list.",
+        "MCP 2025-11-25, Tasks, Task Listing";
     CANCELLED_REQUEST = Error "tasks/cancelled-request",
         "Whoever sent a request with `task` must cancel it with `tasks/cancel`, not with `notifications/cancelled`.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements",
@@ -83,19 +92,6 @@ const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
 /// A task, by the direction of the request that created it and its id.
 type Key = (Direction, String);
-
-/// What is known of a task.
-#[derive(Debug, Default)]
-struct Task {
-    /// The last status, as it is written.
-    status: String,
-    /// The event that showed that the task is finished.
-    finished: Option<u64>,
-    /// The event of the last response that contained its status, and its time.
-    reported: i64,
-    /// The time between two questions that it asks for (in nanoseconds).
-    interval: i64,
-}
 
 /// The tasks of one connection.
 #[derive(Debug)]
@@ -129,10 +125,6 @@ impl Subject for Tasks {
 /// Returns whether the method is about one task.
 fn is_about_task(method: &str) -> bool {
     matches!(method, "tasks/get" | "tasks/result" | "tasks/cancel")
-}
-
-fn is_terminal(status: &str) -> bool {
-    matches!(status, "completed" | "failed" | "cancelled")
 }
 
 fn related(content: &Value) -> Option<&Value> {
@@ -210,13 +202,7 @@ impl Tasks {
     }
 
     fn check_cancelled(&self, message: &Message<'_>, findings: &mut Findings) {
-        let id = match &message.content()["requestId"] {
-            Value::String(text) => IdKey::Text(text.as_str().into()),
-            other => match other.as_i64() {
-                Some(number) => IdKey::Integer(number),
-                None => return,
-            },
-        };
+        let Some(id) = IdKey::of_value(&message.content()["requestId"]) else { return };
         let is_task = self.requests.contains(&(message.observed.direction, id.clone()));
         findings.check(&CANCELLED_REQUEST, message.seq(), !is_task, || {
             format!("the {} cancelled request {id}, which asked for a task", message.sender())
@@ -232,6 +218,7 @@ impl Tasks {
                 for task in content["tasks"].as_array().into_iter().flatten() {
                     self.note_status(message, request.direction, task, Some(request.seq), findings);
                 }
+                self.note_list(message, request, findings);
             }
             ("tasks/get" | "tasks/cancel", Some(asked)) => {
                 let reported = content["taskId"].as_str().unwrap_or_default();
@@ -242,11 +229,31 @@ impl Tasks {
                     self.check_cancel(message, request.direction, asked, request.seq, findings);
                 }
                 self.note_status(message, request.direction, content, Some(request.seq), findings);
+                if request.method == "tasks/get"
+                    && let Some(task) = self.tasks.get_mut(&(request.direction, asked.to_owned()))
+                {
+                    task.check_listed(asked, request.seq, seq, findings);
+                }
             }
             ("tasks/result", Some(asked)) => {
                 self.check_result(message, &(request.direction, asked.to_owned()), findings)
             }
             _ => self.check_creation(message, request.direction, &request.params, findings),
+        }
+    }
+
+    /// Notes which tasks a list contains, if it came in one page.
+    fn note_list(&mut self, message: &Message<'_>, request: &PendingRequest, findings: &mut Findings) {
+        let content = message.content();
+        if !request.params["cursor"].is_null() || !content["nextCursor"].is_null() {
+            return;
+        }
+        let ids = content["tasks"].as_array().into_iter().flatten().filter_map(|task| task["taskId"].as_str());
+        let listed: HashSet<_> = ids.collect();
+        for ((direction, id), task) in self.tasks.iter_mut() {
+            if *direction == request.direction {
+                task.note_list(request.seq, message.seq(), listed.contains(id.as_str()), findings);
+            }
         }
     }
 
@@ -350,30 +357,6 @@ impl Tasks {
     }
 }
 
-impl Task {
-    fn check_change(&mut self, seq: u64, id: &str, status: &str, since: Option<u64>, findings: &mut Findings) {
-        // A response may have been on its way when the task ended.
-        let counts = |event: u64| since.is_none_or(|since| since > event);
-        if is_terminal(&self.status) && self.finished.is_some_and(counts) {
-            findings.check(&TRANSITION, seq, status == self.status, || {
-                format!("task {id:?} changed from {} to {status}", self.status)
-            });
-        } else if let Some(finished) = self.finished.filter(|event| counts(*event)) {
-            findings.check(&EARLY_RESULT, seq, is_terminal(status), || {
-                format!("task {id:?} is {status}, but its result came in event {finished}")
-            });
-        } else {
-            findings.hold(&TRANSITION);
-        }
-        if is_terminal(status) && !is_terminal(&self.status) {
-            self.finished = self.finished.or(Some(seq));
-            status.clone_into(&mut self.status);
-        } else if !is_terminal(&self.status) {
-            status.clone_into(&mut self.status);
-        }
-    }
-}
-
 /// Returns whether the result of this method can be a task.
 fn may_be_task(method: &str) -> bool {
     matches!(method, "tools/call" | "sampling/createMessage" | "elicitation/create")
@@ -388,262 +371,5 @@ fn accepts_tasks(message: &Message<'_>) -> bool {
         "elicitation/create" => is_declared(&declared.client, &["tasks", "requests", "elicitation", "create"]),
         "tools/call" => is_declared(&declared.server, &["tasks", "requests", "tools", "call"]),
         _ => false,
-    }
-}
-
-fn check_times(seq: u64, reported: &Value, findings: &mut Findings) {
-    for name in ["createdAt", "lastUpdatedAt"] {
-        if let Some(text) = reported[name].as_str() {
-            findings.check(&TIMESTAMP, seq, timestamp::instant(text).is_some(), || format!("{name} is {text:?}"));
-        }
-    }
-    for name in ["ttl", "pollInterval"] {
-        if let Some(number) = reported[name].as_f64() {
-            findings.check(&DURATION, seq, number >= 0.0, || format!("{name} is {number}"));
-        }
-    }
-}
-
-#[cfg(test)]
-pub(in crate::validate) mod cases {
-    /// Fills in the members that every task has.
-    macro_rules! task {
-        ($id:literal, $status:literal) => {
-            concat!(
-                r#""taskId":""#,
-                $id,
-                r#"","status":""#,
-                $status,
-                r#"","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null"#
-            )
-        };
-    }
-    /// A server that makes tasks of calls, and a task `t`.
-    macro_rules! created {
-        ($rest:expr) => {
-            concat!(
-                r#"hello 2025-11-25 {} | {"tools":{},"logging":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}
-                   c>s {"id":1,"method":"tools/call","params":{"name":"n","task":{}}}
-                   s>c {"id":1,"result":{"task":{"#,
-                task!("t", "working"), "}}}\n", $rest
-            )
-        };
-    }
-
-    pub(in crate::validate) const CASES: &[(&str, &str)] = &[
-        (
-            "tasks/unrequested",
-            concat!(
-                r#"hello 2025-11-25 {} | {"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
-                   c>s {"id":1,"method":"tools/call","params":{"name":"n"}}
-                   s>c {"id":1,"result":{"task":{"#,
-                task!("t", "working"),
-                "}}}"
-            ),
-        ),
-        (
-            "tasks/not-created",
-            r#"hello 2025-11-25 {} | {"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
-               c>s {"id":1,"method":"tools/call","params":{"name":"n","task":{}}}
-               s>c {"id":1,"result":{"content":[]}}"#,
-        ),
-        (
-            "tasks/initial-status",
-            concat!(
-                r#"hello 2025-11-25 {} | {"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
-                   c>s {"id":1,"method":"tools/call","params":{"name":"n","task":{}}}
-                   s>c {"id":1,"result":{"task":{"#,
-                task!("t", "completed"),
-                "}}}"
-            ),
-        ),
-        (
-            "tasks/id-reused",
-            created!(concat!(
-                r#"c>s {"id":2,"method":"tools/call","params":{"name":"n","task":{}}}
-                   s>c {"id":2,"result":{"task":{"#,
-                task!("t", "working"),
-                "}}}"
-            )),
-        ),
-        (
-            "tasks/transition",
-            created!(concat!(
-                r#"s>c {"method":"notifications/tasks/status","params":{"#,
-                task!("t", "completed"),
-                "}}\n",
-                r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"t"}}
-                   s>c {"id":2,"result":{"#,
-                task!("t", "working"),
-                "}}"
-            )),
-        ),
-        (
-            "tasks/transition",
-            created!(concat!(
-                r#"c>s {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}
-                   s>c {"id":2,"result":{"#,
-                task!("t", "cancelled"),
-                "}}\n",
-                r#"s>c {"method":"notifications/tasks/status","params":{"#,
-                task!("t", "completed"),
-                "}}"
-            )),
-        ),
-        (
-            "tasks/cancel-finished",
-            created!(concat!(
-                r#"s>c {"method":"notifications/tasks/status","params":{"#,
-                task!("t", "failed"),
-                "}}\n",
-                r#"c>s {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}
-                   s>c {"id":2,"error":{"code":-32603,"message":"no"}}"#
-            )),
-        ),
-        (
-            "tasks/cancel-status",
-            created!(concat!(
-                r#"c>s {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}
-                   s>c {"id":2,"result":{"#,
-                task!("t", "working"),
-                "}}"
-            )),
-        ),
-        (
-            "tasks/refusal-code",
-            created!(
-                r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"u"}}
-                   s>c {"id":2,"error":{"code":-32603,"message":"no"}}"#
-            ),
-        ),
-        ("tasks/unknown-id", created!(r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"u"}}"#)),
-        (
-            "tasks/other-task",
-            created!(concat!(
-                r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"t"}}
-                   s>c {"id":2,"result":{"#,
-                task!("u", "working"),
-                "}}"
-            )),
-        ),
-        (
-            "tasks/early-result",
-            created!(concat!(
-                r#"c>s {"id":2,"method":"tasks/result","params":{"taskId":"t"}}
-                   s>c {"id":2,"result":{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}
-                   c>s {"id":3,"method":"tasks/get","params":{"taskId":"t"}}
-                   s>c {"id":3,"result":{"#,
-                task!("t", "working"),
-                "}}"
-            )),
-        ),
-        (
-            "tasks/related-task",
-            created!(
-                r#"c>s {"id":2,"method":"tasks/result","params":{"taskId":"t"}}
-                   s>c {"id":2,"result":{"content":[]}}"#
-            ),
-        ),
-        (
-            "tasks/related-unknown",
-            created!(
-                r#"s>c {"method":"notifications/message","params":{"level":"info","data":"x",
-                       "_meta":{"io.modelcontextprotocol/related-task":{"taskId":"u"}}}}"#
-            ),
-        ),
-        (
-            "tasks/related-superfluous",
-            created!(concat!(
-                r#"s>c {"method":"notifications/tasks/status","params":{"#,
-                task!("t", "working"),
-                r#","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}"#
-            )),
-        ),
-        (
-            "tasks/timestamp",
-            created!(
-                r#"s>c {"method":"notifications/tasks/status","params":{"taskId":"t","status":"working","ttl":null,
-                       "createdAt":"yesterday","lastUpdatedAt":"2026-01-01T00:00:00Z"}}"#
-            ),
-        ),
-        (
-            "tasks/duration",
-            created!(
-                r#"s>c {"method":"notifications/tasks/status","params":{"taskId":"t","status":"working","ttl":-1,
-                       "createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"}}"#
-            ),
-        ),
-        (
-            "tasks/poll-interval",
-            created!(concat!(
-                r#"s>c {"method":"notifications/tasks/status","params":{"pollInterval":5000,"#,
-                task!("t", "working"),
-                "}}\n",
-                r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"t"}}"#
-            )),
-        ),
-        ("tasks/cancelled-request", created!(r#"c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#)),
-    ];
-
-    pub(in crate::validate) const QUIET: &[&str] = &[
-        // A task that needs input, is listed, finishes, and cannot be cancelled then.
-        created!(concat!(
-            r#"s>c {"method":"notifications/tasks/status","params":{"pollInterval":1000,"#,
-            task!("t", "input_required"),
-            "}}\n",
-            r#"s>c {"method":"notifications/message","params":{"level":"info","data":"x",
-                   "_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}
-               c>s {"id":2,"method":"tasks/list"}
-               s>c {"id":2,"result":{"tasks":[{"#,
-            task!("t", "working"),
-            "}]}}\n",
-            r#"@5000 c>s {"id":3,"method":"tasks/get","params":{"taskId":"t"}}
-               s>c {"method":"notifications/tasks/status","params":{"pollInterval":1,"#,
-            task!("t", "completed"),
-            "}}\n",
-            r#"s>c {"id":3,"result":{"#,
-            task!("t", "working"),
-            "}}\n",
-            r#"c>s {"id":4,"method":"tasks/result","params":{"taskId":"t"}}
-               s>c {"id":4,"result":{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}
-               c>s {"id":5,"method":"tasks/cancel","params":{"taskId":"t"}}
-               s>c {"id":5,"error":{"code":-32602,"message":"finished"}}
-               c>s {"id":6,"method":"tasks/get","params":{"taskId":"t"}}
-               s>c {"id":6,"result":{"#,
-            task!("t", "completed"),
-            "}}\n",
-            r#"c>s {"id":7,"method":"tasks/get","params":{"taskId":"u"}}
-               s>c {"id":7,"error":{"code":-32602,"message":"no such task"}}
-               c>s {"id":8,"method":"tools/call","params":{"name":"n"}}
-               s>c {"id":8,"result":{"content":[]}}
-               c>s {"method":"notifications/cancelled","params":{"requestId":8}}"#
-        )),
-        // A task that is cancelled.
-        created!(concat!(
-            r#"c>s {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}
-               s>c {"id":2,"result":{"#,
-            task!("t", "cancelled"),
-            "}}\n",
-            r#"@60000 c>s {"id":3,"method":"tasks/get","params":{"taskId":"t"}}
-               s>c {"id":3,"result":{"pollInterval":10,"#,
-            task!("t", "cancelled"),
-            "}}\n",
-            r#"@90000 c>s {"id":4,"method":"tasks/get","params":{"taskId":"t"}}
-               s>c {"id":4,"result":{"#,
-            task!("t", "cancelled"),
-            "}}"
-        )),
-    ];
-
-    /// What came before the recording is not known.
-    #[test]
-    fn a_task_of_an_earlier_part_is_not_unknown() {
-        let found = crate::validate::tests::found(
-            r#"hello 2025-11-25 {} | {"tools":{},"tasks":{}}
-               gap
-               c>s {"id":2,"method":"tasks/get","params":{"taskId":"u"}}
-               s>c {"id":2,"error":{"code":-32603,"message":"no"}}"#,
-        );
-        assert!(!found.contains("tasks/unknown-id") && !found.contains("tasks/refusal-code"), "{found:?}");
     }
 }

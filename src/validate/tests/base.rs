@@ -122,6 +122,15 @@ pub(super) const CASES: &[Case] = &[
     ),
     ("lifecycle/not-initialized", r#"c>s {"id":1,"method":"tools/list"}"#),
     (
+        "lifecycle/initialized-missing",
+        r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
+               "clientInfo":{"name":"c","version":"1"}}}
+           s>c {"id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
+               "serverInfo":{"name":"s","version":"1"}}}
+           c>s {"id":2,"method":"tools/list"}
+           s>c {"id":2,"result":{"tools":[]}}"#,
+    ),
+    (
         "lifecycle/second-initialize",
         "hello 2025-11-25 {} | {}
          hello 2025-11-25 {} | {}",
@@ -178,6 +187,12 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":1,"error":{"code":-32601,"message":"method not found"}}"#,
     ),
     (
+        "method/ping-result",
+        r#"hello 2025-11-25 {} | {}
+           s>c {"id":1,"method":"ping"}
+           c>s {"id":1,"result":{"status":"pong"}}"#,
+    ),
+    (
         "method/declared-refused",
         r#"hello 2025-11-25 {} | {"tools":{}}
            c>s {"id":1,"method":"tools/list"}
@@ -191,9 +206,8 @@ pub(super) const CASES: &[Case] = &[
     ),
     (
         "method/reserved-code",
-        r#"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","channels":true}}} | {"experimental":{"mcpl":
-            {"version":"0.4","channels":true}}}
-           c>s {"id":1,"method":"channels/close","params":{"channelId":"x"}}
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
            s>c {"id":1,"error":{"code":-32023,"message":"unknown channel"}}"#,
     ),
     (
@@ -364,7 +378,8 @@ fn damage_counts_for_connections_that_come_later() {
     }
 }
 
-/// A server may send log messages before anything else.
+/// A server may send log messages before anything else: it "SHOULD NOT send requests other than pings and logging
+/// before receiving the `initialized` notification" (MCP 2025-11-25, Lifecycle, Initialization).
 #[test]
 fn logging_is_no_early_message() {
     let report = super::run(

@@ -83,6 +83,21 @@ pub(super) const CASES: &[Case] = &[
            c>s {"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
            s>c {"method":"conversation/context","params":{"context":"x"}}"#,
     ),
+    // The context may be late for the first message, or belong to the second.
+    (
+        "conversation/uncorrelated-context",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           @1000 c>s {"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           @1600 c>s {"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
+           @1610 s>c {"method":"conversation/context","params":{"context":"x"}}"#,
+    ),
+    (
+        "conversation/uncorrelated-context",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           s>c {"id":1,"result":{}}
+           s>c {"method":"conversation/context","params":{"context":"x"}}"#,
+    ),
     (
         "conversation/guessed-context",
         r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
@@ -209,6 +224,27 @@ pub(super) const QUIET: &[&str] = &[r#"
     s>c {"id":2,"result":{}}
     @5000 c>s {"id":3,"method":"ping"}
     s>c {"id":3,"result":{}}"#];
+
+/// After a missed answer, contexts without a messageId are dropped for a grace, as the host does, and then used again.
+#[test]
+fn amb_a1_one_missed_answer_costs_only_the_next_message() {
+    let send = |at: u32, id: &str| {
+        format!(r#"@{at} c>s {{"method":"conversation/userMessage","params":{{"messageId":"{id}","content":"{id}"}}}}"#)
+    };
+    let context = |at: u32| format!(r#"@{at} s>c {{"method":"conversation/context","params":{{"context":"x"}}}}"#);
+    let hello = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#.to_owned();
+    let uncorrelated = |lines: &[String]| {
+        let script = [std::slice::from_ref(&hello), lines].concat().join("\n");
+        count(&super::run(&script), "conversation/uncorrelated-context")
+    };
+    // One may miss its answer; from the second one on, each context has one message.
+    let missed = [send(1000, "missed"), send(1500, "doubtful"), context(1510)];
+    assert_eq!(uncorrelated(&missed), 1);
+    let later = [send(2000, "third"), context(2010), send(2020, "fourth"), context(2030)];
+    assert_eq!(uncorrelated(&[&missed[..], &later].concat()), 1);
+    // The grace is over.
+    assert_eq!(uncorrelated(&[send(1000, "missed"), send(2000, "newest"), context(2010)]), 0);
+}
 
 fn count(report: &super::Report, rule: &str) -> usize {
     report.findings.iter().filter(|finding| finding.rule.id == rule).count()

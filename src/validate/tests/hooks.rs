@@ -138,9 +138,54 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":2,"result":{"content":[]}}
            s>c {"id":1,"result":{"content":[]}}"#,
     ),
+    (
+        "hooks/moment",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["pre_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"pre_tool_use","matcher":{"tool_name":"write"},"context_tool":"recall","context_tool_args":{"q":"{tool_name}"},"priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"write"}}
+           s>c {"id":1,"result":{"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}
+           s>c {"id":2,"result":{"content":[]}}"#,
+    ),
+    (
+        "hooks/argument-missing",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"session_start","context_tool":"recall","context_tool_args":{"q":"notes","mode":"probe","of":"{project_name}"},"priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"q":"notes","of":"p"}}}"#,
+    ),
+    (
+        "hooks/excluded-input",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"post_tool_use","matcher":{"tool_name":"write","input_contains":"commit"},"context_tool":"recall","context_tool_args":{"q":"{tool_name}"},"priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"text":"a commit"}}}
+           s>c {"id":1,"result":{"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}
+           c>s {"id":3,"method":"tools/call","params":{"name":"write","arguments":{"text":"other"}}}
+           s>c {"id":3,"result":{"content":[]}}
+           c>s {"id":4,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}"#,
+    ),
 ];
 
 pub(super) const QUIET: &[&str] = &[
+    // A hook before each call of one tool, and one that the agent's own call resembles.
+    r#"hello 2025-11-25 {"hooks":{"supported_events":["pre_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"pre_tool_use","matcher":{"tool_name":"write"},"context_tool":"recall","context_tool_args":{"q":"{tool_name}"},"priority":"suggestion"}]}}
+       c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}
+       c>s {"id":2,"method":"tools/call","params":{"name":"write"}}
+       s>c {"id":2,"result":{"content":[]}}
+       c>s {"id":3,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}
+       c>s {"id":4,"method":"tools/call","params":{"name":"write"}}
+       s>c {"id":4,"result":{"content":[]}}"#,
+    r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"session_start","context_tool":"recall","context_tool_args":{"q":"notes","mode":"probe","of":"{project_name}"},"priority":"suggestion"}]}}
+       c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"q":"notes","mode":"probe","of":"p"}}}
+       c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"other"}}}
+       c>s {"id":3,"method":"tools/call","params":{"name":"recall","arguments":{"of":"other"}}}"#,
+    r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"post_tool_use","matcher":{"tool_name":"write","input_contains":"commit"},"context_tool":"recall","context_tool_args":{"q":"{tool_name}"},"priority":"suggestion"}]}}
+       c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"text":"a commit"}}}
+       s>c {"id":1,"result":{"content":[]}}
+       c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}"#,
     r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
         {"event":"post_tool_use","matcher":{"tool_name":"write*"},"context_tool":"recall","context_tool_args":
         {"q":"notes"},"priority":"suggestion"}]}}

@@ -98,6 +98,27 @@ pub(super) const CASES: &[Case] = &[
                {"channels":["cron"]}}}}"##,
     ),
     (
+        "mcpe/wildcards-asked",
+        r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
+            "features":{"pause":true,"wildcards":false,"cronSchedule":false,"scheduledDelivery":false}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["github.*"]},"delivery":{"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"content":[],"isError":true}}"##,
+    ),
+    (
+        "mcpe/tool-schema",
+        r##"$EVENTS
+           c>s {"id":"t","method":"tools/list"}
+           s>c {"id":"t","result":{"tools":[{"name":"events_subscribe","inputSchema":{"type":"object"}},
+               {"name":"events_unsubscribe","inputSchema":{"type":"object","properties":{"subscriptionId":
+            {"type":"string"}}}}]}}"##,
+    ),
+    (
+        "mcpe/method",
+        r##"$EVENTS
+           c>s {"id":1,"method":"events/subscribe","params":{}}"##,
+    ),
+    (
         "mcpe/wildcards-unsupported",
         r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
             "features":{"pause":true,"wildcards":false,"cronSchedule":false,"scheduledDelivery":false}}}
@@ -795,6 +816,18 @@ pub(super) const CASES: &[Case] = &[
 
 /// Servers that respect their schedules.
 pub(super) const QUIET: &[&str] = &[
+    r##"$EVENTS
+       c>s {"id":"t","method":"tools/list"}
+       s>c {"id":"t","result":{"tools":[{"name":"events_subscribe","inputSchema":{"type":"object"}},
+           {"name":"events_list","inputSchema":{"type":"object"}},
+           {"name":"events_unsubscribe","inputSchema":{"type":"object","properties":{"subscriptionId":
+        {"type":"string"}},"required":["subscriptionId"]}},
+           {"name":"events_pause","inputSchema":{"type":"object","properties":{"subscriptionId":
+        {"type":"string"}},"required":["subscriptionId"]}},
+           {"name":"events_resume","inputSchema":{"type":"object","properties":{"subscriptionId":
+        {"type":"string"}},"required":["subscriptionId"]}},
+           {"name":"events_update","inputSchema":{"type":"object","properties":{"subscriptionId":
+        {"type":"string"}},"required":["subscriptionId"]}}]}}"##,
     // A maximum delays the events that exceed it.
     r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":

@@ -352,6 +352,40 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":9,"result":{"checkpoint":"k1","success":false}}"##,
     ),
     (
+        "mcpl/refusal-code",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
+           c>s {"id":1,"error":{"code":-32003,"message":"unknown feature set"}}"##,
+    ),
+    (
+        "mcpl/channel-code",
+        r##"$UPDATED
+           s>c {"method":"channels/changed","params":{"added":[{"id":"d:#a","type":"d","label":"a",
+               "direction":"bidirectional"}]}}
+           s>c {"method":"channels/changed","params":{"removed":["d:#a"]}}
+           c>s {"id":9,"method":"channels/close","params":{"channelId":"d:#a"}}
+           s>c {"id":9,"error":{"code":-32602,"message":"no such channel"}}"##,
+    ),
+    (
+        "mcpl/retry-event-id",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"error":{"code":-32603,"message":"busy"}}
+           s>c {"id":2,"method":"push/event","params":{"featureSet":"a.push","eventId":"e2",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
+    ),
+    (
+        "mcpl/rollback-code",
+        r##"$UPDATED
+           c>s {"id":8,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":8,"result":{"content":[],"state":{"checkpoint":"k1","parent":null}}}
+           c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
+           s>c {"id":9,"error":{"code":-32602,"message":"pruned"}}"##,
+    ),
+    (
         "mcpl/rollback-code",
         r##"$UPDATED
            c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
@@ -696,6 +730,18 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 pub(super) const QUIET: &[&str] = &[
+    r##"$UPDATED
+       s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+           "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+       c>s {"id":1,"error":{"code":-32603,"message":"busy"}}
+       s>c {"id":2,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+           "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+       c>s {"id":2,"result":{"accepted":true}}
+       s>c {"id":3,"method":"push/event","params":{"featureSet":"a.push","eventId":"e3",
+           "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"y"}]}}}
+       c>s {"id":3,"result":{"accepted":true}}
+       c>s {"id":9,"method":"channels/close","params":{"channelId":"d:#gone"}}
+       s>c {"id":9,"error":{"code":-32023,"message":"unknown channel"}}"##,
     // Scopes as the lists say; what is on neither list is up to the host, and what it approved may be used.
     r##"$UPDATED
        c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"whitelist":["/project/**"],
@@ -716,7 +762,7 @@ pub(super) const QUIET: &[&str] = &[
        c>s {"id":2,"method":"tools/call","params":{"name":"t","scope":{"label":"x"},"state":{"m":2.0,"n":1}}}
        @1000 s>c {"id":2,"result":{"content":[],"state":{"checkpoint":"k2","parent":"k1","patch":[{"op":"test",
            "path":"/n","value":1},{"op":"replace","path":"/n","value":2}]}}}
-       @1250 c>s {"id":3,"method":"tools/call","params":{"name":"t","scope":{"label":"x"},"state":{"n":1,"m":2}}}
+       @1100 c>s {"id":3,"method":"tools/call","params":{"name":"t","scope":{"label":"x"},"state":{"n":1,"m":2}}}
        s>c {"id":3,"result":{"content":[]}}
        @3000 c>s {"id":4,"method":"tools/call","params":{"name":"t","scope":{"label":"x"},"state":{"n":2,"m":2}}}
        s>c {"id":4,"result":{"content":[]}}

@@ -46,6 +46,17 @@ pub(super) const CASES: &[Case] = &[
            s>c {"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"b","firedAtTurn":3}}}"#,
     ),
     (
+        "reminder/id-reused",
+        r#"hello 2025-11-25 {} | {"reminders":{"emit":true}}
+           s>c {"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"b","dedupeKey":"k"}}}
+           s>c {"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"other","dedupeKey":"l"}}}"#,
+    ),
+    (
+        "reminder/other-method",
+        r#"hello 2025-11-25 {} | {"reminders":{"emit":true}}
+           s>c {"method":"notifications/context/reminder","params":{"reminder":{"id":"r","body":"b"}}}"#,
+    ),
+    (
         "reminder/resent",
         r#"hello 2025-11-25 {} | {"reminders":{"emit":true}}
            s>c {"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"b"}}}

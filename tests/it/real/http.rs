@@ -166,13 +166,15 @@ pub(super) fn inspect(stage: &Stage, server: &[OsString]) -> String {
 pub(super) enum Server {
     Everything(&'static str),
     Python(&'static str),
+    /// Over Streamable HTTP.
+    Conformance,
 }
 
 impl Server {
     fn scenario(self) -> Scenario {
         match self {
             Self::Everything(_) => Scenario::Everything,
-            Self::Python(_) => Scenario::Time,
+            Self::Python(_) | Self::Conformance => Scenario::Time,
         }
     }
 
@@ -186,14 +188,13 @@ impl Server {
     }
 
     fn words(self, stage: &Stage) -> Vec<OsString> {
+        let python = |script: &str| [stage.peers.python("py2").into(), stage.peers.scripts.join(script).into()];
         match self {
+            Self::Conformance => python("server_conformance.py").into(),
             Self::Everything(transport) => {
                 vec!["node".into(), stage.peers.everything().into(), transport.into()]
             }
-            Self::Python(transport) => {
-                let script = stage.peers.scripts.join("server_http.py");
-                vec![stage.peers.python("py2").into(), script.into(), transport.into()]
-            }
+            Self::Python(transport) => [&python("server_http.py")[..], &[transport.into()]].concat(),
         }
     }
 

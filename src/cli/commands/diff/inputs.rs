@@ -2,8 +2,8 @@
 
 use crate::cli::lane::Lane;
 use crate::cli::printer::note;
-use crate::cli::recordings;
-use crate::cli::redaction::{RedactOptions, TwicePath, learn};
+use crate::cli::recordings::{self, twice::TwicePath};
+use crate::cli::redaction::{RedactOptions, learn};
 use crate::error::CommandError;
 use crate::redact::has_mark;
 use crate::share::{NOTE, Twins};
@@ -106,8 +106,8 @@ fn report_other_rules(inputs: &[Input], redact: &RedactOptions) -> Result<(), Co
 /// copy, and the number of other messages with pseudonyms.
 fn twin(left: &Input, right: &Input) -> Result<(TwicePath, u64), CommandError> {
     let (source, other) = (left.reopened()?, right.reopened()?);
-    let mut on_left = Lane::new(source.open()?, source.shown.clone())?;
-    let mut on_right = Lane::new(other.open()?, other.shown.clone())?;
+    let mut on_left = Lane::new(source.open()?.reader, source.shown.clone())?;
+    let mut on_right = Lane::new(other.open()?.reader, other.shown.clone())?;
     let (mut twins, mut apart) = (Twins::default(), 0);
     let copy = TwicePath::written(&left.shown, |out| {
         let mut writer =

@@ -3,7 +3,6 @@
 use super::DiffFormat;
 use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::printer::note;
-use crate::cli::recordings;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
@@ -219,7 +218,7 @@ fn read(path: &Path, redact: &RedactOptions) -> Result<Surface, CommandError> {
             .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())));
     }
     let mut extractor = Extractor::default();
-    let damage = recordings::open(path, Some(note), redact)?.each_event(drop, |event| extractor.take(event))?;
+    let damage = redact.open(path, Some(note))?.each_event(drop, |event| extractor.take(event))?;
     damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
     let names = extractor.server_names();
     if names.len() > 1 {

@@ -6,7 +6,7 @@ use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{FailureReason, Handshake, Output, Params};
-use crate::proposals::mcpe::client::{DeliveredEvents, EventFault, check_wildcards, without_lone_wildcard};
+use crate::proposals::mcpe::client::{DeliveredEvents, EventFault, check_support, without_lone_wildcard};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
@@ -73,7 +73,8 @@ pub(crate) struct WatchArgs {
     /// Exit after this many events.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     expect: Option<u64>,
-    /// Exit with code 1 if the server delivered malformed events, events outside the filter, or duplicates.
+    /// Exit with code 1 if the server delivered malformed events, events outside the filter, duplicates, or events whose
+    /// id is not a UUID.
     #[arg(long)]
     strict: bool,
     /// Exit after this time.
@@ -181,7 +182,7 @@ fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     Some((id, said))
 }
 
-/// How many events that do not count are reported one by one.
+/// How many events that do not count, or are odd, are reported one by one.
 const MAX_REPORTED: u64 = 20;
 
 /// The events so far, on all connections.
@@ -191,6 +192,8 @@ struct Tally {
     printed: u64,
     /// Those that did not count.
     ignored: u64,
+    /// Those that count, but are not quite what MCPE defines.
+    odd: u64,
 }
 
 impl Tally {
@@ -202,10 +205,21 @@ impl Tally {
         }
     }
 
+    /// Counts an event that is not quite what MCPE defines, and reports it.
+    fn report_odd(&mut self, event: &Value, odd: &str, context: &Context) {
+        self.odd += 1;
+        if self.odd <= MAX_REPORTED {
+            context.printer.note(&visible_text(&format!("the event {}: {odd}", event["type"])));
+        }
+    }
+
     /// Reports what was not reported one by one.
     fn report_rest(&self, context: &Context) {
         if let Some(more @ 1..) = self.ignored.checked_sub(MAX_REPORTED) {
             context.printer.note(&format!("ignored {} more", counted(more, "event")));
+        }
+        if let Some(more @ 1..) = self.odd.checked_sub(MAX_REPORTED) {
+            context.printer.note(&format!("{} more with a wrong id or timestamp", counted(more, "event")));
         }
     }
 }
@@ -316,7 +330,7 @@ fn outcome(end: End, events: &Tally, args: &WatchArgs) -> Result<Outcome, Comman
     match end {
         End::Interrupted => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
         _ if args.expect.is_some_and(|expected| events.printed < expected) => Ok(Outcome::Findings),
-        _ if args.strict && events.ignored > 0 => Ok(Outcome::Findings),
+        _ if args.strict && events.ignored + events.odd > 0 => Ok(Outcome::Findings),
         _ => Ok(Outcome::Clean),
     }
 }
@@ -344,7 +358,7 @@ impl ActiveSubscription<'_> {
         was_there: &mut bool,
     ) -> Result<End, Trouble> {
         unless_interrupted(self.check_support(handshake)).await?;
-        check_wildcards(handshake.server_capabilities.get("events"), &task.arguments["filter"])
+        check_support(handshake.server_capabilities.get("events"), task.arguments)
             .map_err(|why| CommandError::new(ErrorKind::Peer, why))?;
         unless_interrupted(self.subscribe(task.arguments)).await?;
         if std::mem::replace(was_there, true) {
@@ -401,9 +415,12 @@ impl ActiveSubscription<'_> {
             SubscriptionEvent::Malformed(why) => events.ignore(&format!("a malformed delivery: {why}"), self.context),
             SubscriptionEvent::Events(all) => {
                 for event in &all {
-                    if let Err(fault) = self.delivered.check(event, task.arguments.get("filter")) {
-                        events.ignore(&reported(&fault, event), self.context);
-                        continue;
+                    match self.delivered.check(event, task.arguments.get("filter")) {
+                        Err(fault) => {
+                            events.ignore(&reported(&fault, event), self.context);
+                            continue;
+                        }
+                        Ok(odd) => odd.iter().for_each(|odd| events.report_odd(event, odd, self.context)),
                     }
                     self.context.printer.json(event)?;
                     self.context.printer.flush().map_err(CommandError::output)?;
@@ -581,9 +598,10 @@ mod tests {
     #[test]
     fn too_few_events_are_a_finding_and_an_interruption_has_its_own_code() {
         let outcome = |end: End, printed: u64, ignored: u64, words: &[&str]| {
+            let odd = 0;
             let words = [&["watch"], words, &["--", "server"]].concat();
             let args = Watch::try_parse_from(words).expect("arguments").args;
-            outcome(end, &Tally { printed, ignored }, &args)
+            outcome(end, &Tally { printed, ignored, odd }, &args)
         };
         assert!(matches!(outcome(End::Time, 1, 0, &["--expect", "2"]), Ok(Outcome::Findings)));
         assert!(matches!(outcome(End::Expired, 0, 9, &[]), Ok(Outcome::Clean)));

@@ -13,21 +13,26 @@ use std::path::Path;
 
 pub(super) fn run(path: &Path, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     args.target.refuse_session("the recorded host begins a session of its own")?;
-    let mut sessions = recordings::conversations(path)?;
-    let session = match sessions.pop() {
-        Some(session) if sessions.is_empty() => session,
-        _ => {
-            let error = CommandError::usage(format!("{} contains {} sessions", path.display(), sessions.len() + 1));
-            return Err(error.hint("`mcpreel replay` plays one of them, with --stream and --pace recorded"));
-        }
-    };
-    let plan = Plan::new(session, &Selection::default());
-    if let Some(call) = plan.destructive().first() {
+    let sessions = recordings::chosen(path, &args.stream)?;
+    let plans: Vec<Plan> = sessions.into_iter().map(|session| Plan::new(session, &Selection::default())).collect();
+    if let Some(call) = plans.iter().find_map(|plan| plan.destructive().first()) {
         let error = CommandError::usage(format!("the recorded host calls {}, which may destroy data", call.tool));
         return Err(error.hint("`mcpreel replay --pace recorded --allow-destructive` plays it, too"));
     }
     let reel = args.client.reel("host")?;
-    let options = ClientOptions::replaying(reel.clone(), args.client.timeout_given());
+    let has_several = plans.len() > 1;
+    for (plan, number) in plans.into_iter().zip(1..) {
+        if has_several {
+            context.printer.note(&format!("session {}", plan.stream()));
+        }
+        play(plan, &recordings::numbered(&reel, number), args, context)?;
+    }
+    Ok(Outcome::Clean)
+}
+
+/// Plays one session, and records it in this reel.
+fn play(plan: Plan, reel: &Path, args: &HostArgs, context: &Context) -> Result<(), CommandError> {
+    let options = ClientOptions::replaying(reel.to_owned(), args.client.timeout_given());
     let settings = Settings { speed: Some(1.0), timeout: args.client.timeout(), ..Settings::default() };
     let engine = ReplayEngine::new(plan, settings);
     runtime::block_on(async {
@@ -50,6 +55,6 @@ pub(super) fn run(path: &Path, args: &HostArgs, context: &Context) -> Result<Out
         } else {
             context.printer.note(&format!("the session was recorded in {}", reel.display()));
         }
-        Ok(Outcome::Clean)
+        Ok(())
     })
 }

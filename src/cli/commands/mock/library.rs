@@ -2,7 +2,7 @@
 
 use crate::cli::printer::note;
 use crate::cli::recordings;
-use crate::cli::redaction::{KeyOptions, RedactOptions, here};
+use crate::cli::redaction::{KeyOptions, here};
 use crate::error::CommandError;
 use crate::files::output::{PRIVATE, Replacement};
 use crate::files::reels;
@@ -82,7 +82,7 @@ fn redaction_of(paths: &[PathBuf]) -> Result<Option<Redaction>, CommandError> {
         .map_err(|error| CommandError::usage(format!("the settings in {}: {error}", first.display())))?;
     for (path, _) in &redacted {
         // Damage is reported when the reel is read for the mock.
-        recordings::open(path, None, &RedactOptions::default())?.each_event(|_| {}, |event| redaction.learn(event))?;
+        recordings::open(path, None)?.each_event(|_| {}, |event| redaction.learn(event))?;
     }
     redaction.end_learning();
     Ok(Some(redaction))
@@ -92,7 +92,7 @@ fn redaction_of(paths: &[PathBuf]) -> Result<Option<Redaction>, CommandError> {
 fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloads>, u32, bool), CommandError> {
     let may_seek = recordings::is_reel_file(path);
     let (mut kept, mut bytes, mut count) = (Some(InMemory::default()), 0, 0);
-    let damage = recordings::open(path, Some(note), &RedactOptions::default())?.each_event(
+    let damage = recordings::open(path, Some(note))?.each_event(
         |_| {},
         |event| {
             count = u32::try_from(event.header.seq).unwrap_or(u32::MAX - 1) + 1;

@@ -1,6 +1,6 @@
 //! `reel cut`: writes a part of a reel.
 
-use crate::cli::redaction::TwicePath;
+use crate::cli::recordings::twice::TwicePath;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
@@ -53,7 +53,7 @@ pub(crate) struct CutArgs {
 
 pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandError> {
     let reel = TwicePath::of(Some(&args.reel))?;
-    let mut header = reel.open()?.header().clone();
+    let mut header = reel.open()?.reader.header().clone();
     let filter = Filter::parse(&args.filter.join(" ")).map_err(|error| {
         CommandError::usage(error.to_string()).hint("`mcpreel show --help` lists the terms of filters")
     })?;

@@ -1,7 +1,6 @@
 //! Compares what was recorded with what came back.
 
 use super::ReplayArgs;
-use crate::cli::redaction::RedactOptions;
 use crate::cli::{comparing, printer::note, recordings};
 use crate::diff::{self, Collector, Learned, Options, Recording, Report, complete};
 use crate::error::{CommandError, ErrorKind};
@@ -73,7 +72,7 @@ impl<'a> Comparison<'a> {
     fn read(&self, path: &Path) -> Result<Recording, CommandError> {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
         let mut folded = Folded::default();
-        let damage = recordings::open(path, None, &RedactOptions::default())?
+        let damage = recordings::open(path, None)?
             .each_event(|_| {}, |event| self.take(event, &mut folded, &mut collector))?;
         damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
         Ok(collector.finish())

@@ -4,8 +4,9 @@
 
 use super::ReplayArgs;
 use super::report::{self, Form};
+use crate::cli::own_line::own_words;
 use crate::cli::progress::SharedProgress;
-use crate::cli::{Context, Outcome, checking, own_words};
+use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::replayed::{SessionReport, Verdict};
 use crate::wire::text::{counted, excerpt};
@@ -141,7 +142,7 @@ fn verdict(codes: &[Option<i32>]) -> Result<Outcome, CommandError> {
 /// The recordings that the user named, and those in folders, in the order of their names.
 fn named(args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
     let more = args.filter.iter().take(more(args)).map(PathBuf::from);
-    let paths = checking::expand(&std::iter::once(args.reel.clone()).chain(more).collect::<Vec<_>>())?;
+    let paths = recordings::expand(&std::iter::once(args.reel.clone()).chain(more).collect::<Vec<_>>())?;
     let test = |path: &PathBuf| Test { name: path.display().to_string(), words: words(args, path, &[], &[]) };
     Ok(paths.iter().map(test).collect())
 }

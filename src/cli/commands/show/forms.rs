@@ -12,6 +12,7 @@ use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::render::text::Escaping;
+use crate::session::summary::Depth;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::sessions::injection::MARK;
 use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_BORROWED_BYTES};
@@ -75,6 +76,8 @@ pub(super) struct Form {
     id: String,
     failures: u64,
     print_worker: Option<PrintWorker>,
+    /// Whether the columns still need their headings.
+    needs_headings: bool,
 }
 
 /// The maximum number of failures of a jq program that are reported one by one.
@@ -89,7 +92,8 @@ impl Form {
     pub(super) fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
         let (palette, width) = (printer.palette, printer.width);
         let (time, id) = (String::new(), String::new());
-        Self { kind, clock, created, palette, width, time, id, failures: 0, print_worker: None }
+        let needs_headings = printer.is_terminal && matches!(kind, Kind::List);
+        Self { kind, clock, created, palette, width, time, id, failures: 0, print_worker: None, needs_headings }
     }
 
     /// Whether the format describes events in words.
@@ -128,9 +132,13 @@ impl Form {
         self.failures > 0
     }
 
-    /// Whether the result of a call is described, in addition to its response.
-    pub(super) fn reports_outcomes(&self) -> bool {
-        !matches!(self.kind, Kind::Full { .. })
+    /// How much is said about a message that is not printed as a whole.
+    pub(super) fn depth(&self) -> Depth {
+        match self.kind {
+            Kind::List | Kind::Table(_) => Depth::Details,
+            Kind::Json | Kind::Jq(_) => Depth::Outcome,
+            Kind::Full { .. } | Kind::Raw => Depth::Subject,
+        }
     }
 
     /// Prints events on a separate thread from now on, if the format supports it. Blocks are returned to `returns`.
@@ -139,6 +147,9 @@ impl Form {
     ///
     /// The output or the thread cannot be created.
     pub(super) fn print_on_thread(&mut self, context: &Context, returns: BlockPool) -> Result<(), CommandError> {
+        if context.printer.is_paged() {
+            return Ok(());
+        }
         let begun = match self.kind {
             Kind::Full { fold } => {
                 let layout = laid_out(self.palette, fold);
@@ -280,7 +291,12 @@ impl Form {
         };
         match &mut self.kind {
             Kind::Table(rows) => rows.push(row(&line)),
-            _ => line::write(&line, &self.palette, self.width, out),
+            _ => {
+                if std::mem::take(&mut self.needs_headings) {
+                    line::write_headings(&line, &self.palette, self.width, out);
+                }
+                line::write(&line, &self.palette, self.width, out);
+            }
         }
     }
 

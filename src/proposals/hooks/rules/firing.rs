@@ -6,8 +6,8 @@
 
 use super::moments::Moments;
 use super::{
-    EXCLUDED_TOOL, KEY_SUBSTITUTED, NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS, VARIABLE_CHANGED, has_variable,
-    pieces, variables,
+    ARGUMENT_MISSING, EXCLUDED_INPUT, EXCLUDED_TOOL, KEY_SUBSTITUTED, NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS,
+    VARIABLE_CHANGED, has_variable, pieces, variables,
 };
 use crate::proposals::hooks::engine::ToolGlob;
 use crate::proposals::recent::{Digest, Recent, digest};
@@ -30,6 +30,10 @@ struct Hook {
     arguments: Value,
     /// The names of the tools that it is about; `None` for all.
     tools: Option<ToolGlob>,
+    /// The text that the input of a call must contain.
+    input: Option<String>,
+    /// How many calls its matcher matched, for which it did not fire so far.
+    due: u64,
     /// Whether its arguments were checked against the tool's schema.
     checked: bool,
     moments: Option<Moments>,
@@ -38,6 +42,28 @@ struct Hook {
 impl Hook {
     fn is_about(&self, tool: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.matches(tool))
+    }
+
+    /// Notes a call that the hook may be about.
+    fn note_call(&mut self, tool: &str, arguments: &Value) {
+        if self.is_about(tool)
+            && let Some(input) = &self.input
+            && arguments.to_string().contains(input)
+        {
+            self.due = self.due.saturating_add(1);
+        }
+    }
+
+    /// Checks that there was a call that the matcher of the input matches.
+    fn check_due(&mut self, seq: u64, findings: &mut Findings) {
+        let Some(input) = self.input.as_ref().filter(|_| self.event == "post_tool_use") else { return };
+        if !holds_variables(&self.arguments) {
+            return;
+        }
+        findings.check(&EXCLUDED_INPUT, seq, self.due > 0, || {
+            format!("the hook fired, but no further call had an input that contains {input:?}")
+        });
+        self.due = self.due.saturating_sub(1);
     }
 }
 
@@ -72,7 +98,8 @@ impl Firing {
             let moments = Moments::of(event, declaration);
             let (event, tool) = (event.to_owned(), tool.to_owned());
             let tools = declaration["matcher"]["tool_name"].as_str().and_then(|glob| ToolGlob::new(glob).ok());
-            self.hooks.push(Hook { seq, event, tool, arguments, tools, checked: false, moments });
+            let input = declaration["matcher"]["input_contains"].as_str().map(str::to_owned);
+            self.hooks.push(Hook { seq, event, tool, arguments, tools, input, due: 0, checked: false, moments });
         }
     }
 
@@ -99,6 +126,9 @@ impl Firing {
 
     /// Handles a tool call.
     pub(super) fn called(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        if self.hooks.is_empty() {
+            return;
+        }
         let empty = json!({});
         let arguments = message.content.get("arguments").unwrap_or(&empty);
         let name = message.content["name"].as_str().unwrap_or_default();
@@ -112,10 +142,13 @@ impl Firing {
             .collect();
         match (&fired[..], message.envelope.id) {
             ([only], _) => {
-                let moments = self.hooks.get_mut(*only).and_then(|hook| hook.moments.as_mut());
-                moments.into_iter().for_each(|moments| moments.fired(message.seq, findings));
+                if let Some(hook) = self.hooks.get_mut(*only) {
+                    hook.check_due(message.seq, findings);
+                    hook.moments.iter_mut().for_each(|moments| moments.fired(message.seq, findings));
+                }
             }
             ([], Some(id)) if !is_context_tool => {
+                self.hooks.iter_mut().for_each(|hook| hook.note_call(name, arguments));
                 let about = self.hooks.iter_mut().filter(|hook| hook.is_about(name));
                 about.filter_map(|hook| hook.moments.as_mut()).for_each(|moments| moments.called(id.key(), findings));
             }
@@ -129,6 +162,9 @@ impl Firing {
 
     /// Handles a tool's result.
     pub(super) fn answered(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        if self.hooks.is_empty() {
+            return;
+        }
         if let Some(id) = message.envelope.id {
             self.moments().for_each(|moments| moments.answered(&id.key(), findings));
         }
@@ -141,6 +177,7 @@ impl Firing {
         self.open = Recent::new(MAX);
         self.over = Recent::new(MAX);
         self.moments().for_each(Moments::lose_track);
+        self.hooks.iter_mut().for_each(|hook| hook.due = u64::MAX);
     }
 
     pub(super) fn finish(&mut self, findings: &mut Findings) {
@@ -159,11 +196,15 @@ impl Firing {
             if let Some((template, key)) = changed {
                 findings.note(&KEY_SUBSTITUTED, seq, format!("the client sent the member {template:?} as {key:?}"));
             }
+            if let Some(missing) = missing_argument(&hook.arguments, arguments) {
+                findings.note(&ARGUMENT_MISSING, seq, format!("the client left out {missing:?}"));
+            }
             return false;
         }
         if hook.arguments.as_object().is_some_and(|members| members.keys().any(|key| has_variables(key))) {
             findings.hold(&KEY_SUBSTITUTED);
         }
+        findings.hold(&ARGUMENT_MISSING);
         let event = &hook.event;
         let fits = |unknown: Option<&str>| texts.iter().all(|(template, text)| fits(template, text, event, unknown));
         if fits(None) {
@@ -247,6 +288,17 @@ fn substituted_key<'a>(template: &'a Value, arguments: &'a Value, event: &str) -
     let (template, key) = (missing.next()?, added.next()?);
     let is_only = missing.next().is_none() && added.next().is_none();
     (is_only && has_variables(template) && fits(template, key, event, None)).then_some((template, key))
+}
+
+/// Returns a member that is missing, if all others are those of the template and one of them is a constant text.
+fn missing_argument<'a>(template: &'a Value, arguments: &Value) -> Option<&'a str> {
+    let (some, others) = (template.as_object()?, arguments.as_object()?);
+    let is_same = |(name, value): (&String, &Value)| {
+        some.get(name).is_some_and(|template| holds_variables(template) && value.is_string() || template == value)
+    };
+    let is_constant = |name: &String| some.get(name).is_some_and(|value| value.is_string() && !holds_variables(value));
+    let is_part = others.keys().any(is_constant) && others.iter().all(is_same);
+    some.keys().find(|name| is_part && !others.contains_key(*name)).map(String::as_str)
 }
 
 fn holds_variables(value: &Value) -> bool {

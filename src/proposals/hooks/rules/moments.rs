@@ -22,6 +22,12 @@ pub(super) struct Moments {
     unused: u64,
     /// Calls of the context tool that came after a call had been sent: its id and their event.
     late: Vec<(IdKey, u64)>,
+    /// The arguments name the tool of the call, so that the agent hardly calls the context tool like this itself.
+    names_tool: bool,
+    /// Calls with a result before which the context tool was not called.
+    unprepared: u64,
+    /// Calls of the context tool after such a call, which no further call followed so far.
+    too_late: Vec<u64>,
 }
 
 impl Moments {
@@ -33,17 +39,25 @@ impl Moments {
             _ => return None,
         };
         let mut matchers = declaration["matcher"].as_object().into_iter().flat_map(|matcher| matcher.keys());
-        let tells = tells_call(&declaration["context_tool_args"]);
+        let arguments = &declaration["context_tool_args"];
+        let names_tool = contains(arguments, "{tool_name}");
+        // Of a matcher that names one tool, all calls are calls of that tool.
+        let tool = declaration["matcher"]["tool_name"].as_str();
+        let is_of_one = !is_post && tool.is_some_and(|tool| !tool.contains(['*', '?', '[']));
+        let tells = contains(arguments, "{tool_input}") || names_tool && !is_of_one;
         (!tells && matchers.all(|name| name == "tool_name")).then(|| Self {
             is_post,
             open: Vec::new(),
             unused: 0,
             late: Vec::new(),
+            names_tool,
+            unprepared: 0,
+            too_late: Vec::new(),
         })
     }
 
     pub(super) fn lose_track(&mut self) {
-        (self.open, self.late) = (Vec::new(), Vec::new());
+        (self.open, self.late, self.too_late, self.unprepared) = (Vec::new(), Vec::new(), Vec::new(), 0);
     }
 
     /// A tool is called that the hook is about.
@@ -51,6 +65,7 @@ impl Moments {
         let is_prepared = !self.is_post && (self.unused > 0 || self.late.pop().is_some());
         if is_prepared {
             self.unused = self.unused.saturating_sub(1);
+            self.too_late.pop();
             findings.hold(&MOMENT);
         }
         if self.open.len() >= MAX_OPEN {
@@ -61,10 +76,11 @@ impl Moments {
 
     /// A call has its result.
     pub(super) fn answered(&mut self, id: &IdKey, findings: &mut Findings) {
-        let before = self.open.len();
-        self.open.retain(|(open, _)| open != id);
-        if self.is_post && self.open.len() < before {
-            self.unused += 1;
+        let at = self.open.iter().position(|(open, _)| open == id);
+        match at.map(|at| self.open.remove(at)) {
+            Some(_) if self.is_post => self.unused += 1,
+            Some((_, false)) => self.unprepared += 1,
+            _ => {}
         }
         let (over, left) = std::mem::take(&mut self.late).into_iter().partition(|(call, _)| call == id);
         self.late = left;
@@ -88,12 +104,21 @@ impl Moments {
                 *is_prepared = true;
                 self.late.push((call.clone(), seq));
             }
-            _ => self.unused += 1,
+            _ => {
+                self.unused += 1;
+                if self.names_tool && self.unprepared > 0 && self.too_late.len() < MAX_OPEN {
+                    self.unprepared -= 1;
+                    self.too_late.push(seq);
+                }
+            }
         }
     }
 
     pub(super) fn finish(&mut self, findings: &mut Findings) {
         report(std::mem::take(&mut self.late), findings);
+        for seq in std::mem::take(&mut self.too_late) {
+            findings.note(&MOMENT, seq, "the hook on pre_tool_use fired after the tool call had its result");
+        }
     }
 }
 
@@ -103,12 +128,12 @@ fn report(late: Vec<(IdKey, u64)>, findings: &mut Findings) {
     }
 }
 
-/// Whether one of the arguments is what tells the call.
-fn tells_call(arguments: &Value) -> bool {
+/// Whether one of the arguments is this variable alone.
+fn contains(arguments: &Value, variable: &str) -> bool {
     match arguments {
-        Value::String(text) => matches!(text.as_str(), "{tool_input}" | "{tool_name}"),
-        Value::Array(items) => items.iter().any(tells_call),
-        Value::Object(members) => members.values().any(tells_call),
+        Value::String(text) => text == variable,
+        Value::Array(items) => items.iter().any(|item| contains(item, variable)),
+        Value::Object(members) => members.values().any(|item| contains(item, variable)),
         _ => false,
     }
 }

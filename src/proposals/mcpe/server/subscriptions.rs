@@ -32,8 +32,8 @@ pub(crate) struct Call<'a> {
     pub now: i64,
     /// The name of the client.
     pub client: &'a str,
-    /// Whether the client offers a model for agents.
-    pub has_model: bool,
+    /// Why the client offers no model for agents; `None` if it offers one.
+    pub no_model: Option<&'a str>,
 }
 
 /// Something that the caller has to do.
@@ -117,7 +117,7 @@ impl Subscriptions {
     }
 
     fn subscribe(&mut self, call: &Call<'_>, id: String) -> Result<ToolOutcome, String> {
-        let read = |given: &Value| Handler::read(given, &self.handler_policy, call.has_model);
+        let read = |given: &Value| Handler::read(given, &self.handler_policy, call.no_model);
         let handler = call.arguments.get("handler").map(read).transpose()?;
         let delivery = Delivery::read(call.arguments.get("delivery"), call.now)?;
         let filter = read_filter(call.arguments)?.unwrap_or_default();
@@ -363,11 +363,12 @@ fn check_update(arguments: &Value) -> Result<(), String> {
     }
 }
 
-/// The report that the tools of an agent are left out: the host's model gets none, only a program of the user's does.
+/// The report that an agent may have no tools: only a program of the user's is sure to get their names.
 fn without_tools(id: &str, handler: &Handler, handler_policy: &HandlerPolicy) -> Option<SubscriptionAction> {
     let tools = handler.tools().filter(|tools| !tools.is_empty() && !handler_policy.has_program)?;
     Some(SubscriptionAction::Report(json!({"report": "agent_without_tools", "id": id, "tools": tools,
-        "text": "the host's model is asked without tools; only the program of --agent-command gets their names"})))
+        "text": "the host decides which tools its model has: an inference request (MCPL) names these as a hint, sampling \
+                 cannot; the program of --agent-command gets their names"})))
 }
 
 /// Refuses members that the proposal does not define: a misspelt filter would subscribe to everything.

@@ -1,10 +1,10 @@
-//! Channels (MCPL 0.4 §14): which channels a server has, their messages in both directions, and whether these are
-//! permitted.
+//! Channels (MCPL 0.4 §14): which channels a server has, what they may be used for, and their messages.
 
 use super::sets::advertises;
 use super::wakes::Event;
-use super::{McplHostSide, Peer, RequestKind, blocks};
+use super::{McplHostSide, Peer, RequestKind};
 use crate::proposals::host::{HostCx, Refusal, ServerId, label};
+use crate::proposals::mcpl::blocks;
 use crate::proposals::recent::Recent;
 use crate::protocol::errors;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// The channel lacks the scope to publish or observe (MCPL 0.4 Appendix A).
 const NOT_PERMITTED: i64 = -32017;
 /// The channel does not exist (MCPL 0.4 Appendix A).
-const UNKNOWN: i64 = -32023;
+pub(super) const UNKNOWN: i64 = -32023;
 
 /// The pseudo-channel that can only be observed (MCPL 0.4 §14.5).
 const THINKING: &str = "thinking";
@@ -79,38 +79,58 @@ impl Channels {
         }
         payload
     }
+}
 
-    /// The `channels` member of `context/beforeInference` (MCPL 0.4 §14.4); `None` if there are no channels.
-    pub(super) fn context(&self, from: Option<&Origin>) -> Option<Value> {
-        if self.known.is_empty() {
-            return None;
-        }
-        let out = self.known.iter().filter(|(_, channel)| channel["direction"] != "inbound").map(|(id, _)| id.as_str());
-        let mut context = json!({"candidates": std::iter::once("ui").chain(out).collect::<Vec<_>>()});
-        if let Some(from) = from {
-            context["incoming"] = json!({"channelId": from.channel, "messageId": from.message});
-            if let Some(thread) = &from.thread {
-                context["incoming"]["threadId"] = thread.as_str().into();
-            }
-            context["defaultOutgoing"] = json!({"channelId": from.channel});
-        }
-        Some(context)
-    }
+/// The refusal of a use of a channel.
+pub(super) fn not_permitted(why: &str) -> Refusal {
+    Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}"))
 }
 
 impl Peer {
     /// Whether the server declared that it can do `what` with channels. Some libraries declare all of it as a single
     /// `true`.
-    fn can(&self, what: &str) -> bool {
+    pub(super) fn can(&self, what: &str) -> bool {
         self.block["channels"] == true || advertises(&self.block, &format!("/channels/{what}"))
+    }
+
+    /// The `channels` member of `context/beforeInference` (MCPL 0.4 §14.4): the message that began the turn, and where
+    /// its answer may go. `None` if there are no channels.
+    pub(super) fn channel_context(&self, from: Option<&Origin>) -> Option<Value> {
+        if self.channels.known.is_empty() {
+            return None;
+        }
+        let may_get = |channel: &str| self.can("publish") && self.may_answer(channel).is_ok();
+        let candidates = self.channels.known.keys().map(String::as_str).filter(|channel| may_get(channel));
+        let mut context = json!({"candidates": std::iter::once("ui").chain(candidates).collect::<Vec<_>>()});
+        if let Some(from) = from {
+            context["incoming"] = json!({"channelId": from.channel, "messageId": from.message});
+            if let Some(thread) = &from.thread {
+                context["incoming"]["threadId"] = thread.as_str().into();
+            }
+            if may_get(&from.channel) {
+                context["defaultOutgoing"] = json!({"channelId": from.channel});
+            }
+        }
+        Some(context)
+    }
+
+    /// Whether an answer may go to a channel.
+    ///
+    /// # Errors
+    /// -32023 if it is not registered, -32017 if it is inbound or `thinking`, closed, or publishing is not permitted.
+    pub(super) fn may_answer(&self, channel: &str) -> Result<(), Refusal> {
+        match channel {
+            THINKING => Err(not_permitted("the channel thinking can only be observed")),
+            _ => self.may_use(channel, "channels.publish", "inbound"),
+        }
     }
 
     /// Whether a channel may be used for `uses`, unless its direction is `not`.
     ///
     /// # Errors
     /// -32023 if it is not registered, -32017 if this use is not permitted.
-    fn may_use(&self, channel: &str, uses: &str, not: &str) -> Result<(), Refusal> {
-        let forbidden = |why: String| Err(Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
+    pub(super) fn may_use(&self, channel: &str, uses: &str, not: &str) -> Result<(), Refusal> {
+        let forbidden = |why: String| Err(not_permitted(&why));
         let Some(found) = self.channels.known.get(channel) else {
             return Err(Refusal::new(UNKNOWN, format!("Unknown channel: {channel}")));
         };
@@ -270,76 +290,6 @@ impl McplHostSide {
         admitted.map(drop)
     }
 
-    /// Sends an answer to the channel whose message began the turn, as observed output and as a published message
-    /// (MCPL 0.4 §14.3). Servers that may change answers have already moderated it.
-    pub(super) fn deliver(&mut self, cx: &mut HostCx<'_>, answer: &str) {
-        let Some(turn) = &self.turn else { return };
-        let Some(origin) = turn.channel.clone() else { return };
-        let Some(peer) = self.peers.get(&origin.server).filter(|peer| peer.offers("channels")) else { return };
-        let server = origin.server;
-        let common =
-            json!({"inferenceId": turn.inference(), "conversationId": cx.session, "channelId": origin.channel});
-        let may_watch = peer.can("observe") && peer.may_use(&origin.channel, "channels.observe", "").is_ok();
-        if may_watch && peer.can("streaming") {
-            for (index, delta) in pieces(answer, peer.policy.length("chunk_bytes")).into_iter().enumerate() {
-                let mut params = common.clone();
-                params["index"] = index.into();
-                params["delta"] = delta.into();
-                cx.notify(server, "channels/outgoing/chunk", params);
-            }
-        }
-        if may_watch {
-            let mut params = common;
-            params["content"] = json!([{"type": "text", "text": answer}]);
-            cx.notify(server, "channels/outgoing/complete", params);
-        }
-        let is_request = match peer.policy.word("publish") {
-            "none" => return,
-            way => way == "request",
-        };
-        if let Err(refused) = self.publish(cx, server, &origin.channel, answer, is_request, false) {
-            let text = format!("the answer was not published to {}: {}", origin.channel, refused.message);
-            cx.report("refused", Some(server), text, json!({"channel": origin.channel, "code": refused.code}));
-        }
-    }
-
-    /// Asks a server to publish a text to a channel.
-    ///
-    /// # Errors
-    /// -32017 if publishing is not permitted, -32023 if the channel is unknown.
-    pub(super) fn publish(
-        &mut self,
-        cx: &mut HostCx<'_>,
-        server: ServerId,
-        channel: &str,
-        text: &str,
-        is_request: bool,
-        holds: bool,
-    ) -> Result<(), Refusal> {
-        let Some(peer) = self.peers.get(&server) else {
-            return Err(Refusal::new(UNKNOWN, "the server has no channels"));
-        };
-        let forbidden = |why: &str| Err(Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
-        if channel == THINKING {
-            return forbidden("the channel thinking can only be observed");
-        }
-        peer.may_use(channel, "channels.publish", "inbound")?;
-        if !peer.can("publish") {
-            return forbidden("the server did not declare channels.publish");
-        }
-        let params = json!({"conversationId": cx.session, "channelId": channel, "stream": false,
-            "content": [{"type": "text", "text": text}]});
-        if is_request {
-            let timeout = peer.policy.time("channel_timeout");
-            let asked = RequestKind::Publish { channel: channel.to_owned() };
-            self.ask(cx, server, ("channels/publish", params), timeout, asked, holds);
-        } else {
-            cx.notify(server, "channels/publish", params);
-            cx.report("published", Some(server), format!("to {channel}"), json!({"channel": channel}));
-        }
-        Ok(())
-    }
-
     /// Handles the response to a request about channels.
     ///
     /// # Errors
@@ -368,11 +318,12 @@ impl McplHostSide {
                 cx.report("closed", Some(server), format!("{channel} is closed"), json!({"channel": channel}));
             }
             RequestKind::Close { channel } => return Err(format!("the server did not close {channel}")),
-            RequestKind::Publish { channel } if result["delivered"] == true => {
-                let data = json!({"channel": channel, "message_id": result["messageId"], "outcome": "success"});
-                cx.report("published", Some(server), format!("to {channel}"), data);
+            RequestKind::Publish { channel, .. } if result["delivered"] == true => {
+                let mut about = asked.about("success");
+                about["message_id"] = result["messageId"].clone();
+                cx.report("published", Some(server), format!("to {channel}"), about);
             }
-            RequestKind::Publish { channel } => {
+            RequestKind::Publish { channel, .. } => {
                 return Err(format!("the server did not deliver the text to {channel}"));
             }
             _ => {
@@ -403,19 +354,4 @@ fn report_channels(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, odd: Vec<
 
 fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
-}
-
-/// A text in pieces of at most `most` bytes, cut between characters.
-fn pieces(text: &str, most: usize) -> Vec<&str> {
-    let (mut pieces, mut rest) = (Vec::new(), text);
-    while rest.len() > most.max(4) {
-        let end = (0..=most.max(4)).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(rest.len());
-        let (piece, after) = rest.split_at(end);
-        pieces.push(piece);
-        rest = after;
-    }
-    if !rest.is_empty() {
-        pieces.push(rest);
-    }
-    pieces
 }

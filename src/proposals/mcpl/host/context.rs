@@ -1,10 +1,11 @@
 //! Context hooks (MCPL 0.4 §10): what servers add before an inference, and how they observe or change its answer.
 
 use super::channels::Origin;
+use super::requests::NOT_IN_TIME;
 use super::sets::advertises;
-use super::{AFTER_USER, BEFORE_USER, EVENT, McplHostSide, Peer, RequestKind, SYSTEM, blocks, model_info};
+use super::{AFTER_USER, BEFORE_USER, EVENT, McplHostSide, Peer, RequestKind, SYSTEM, model_info};
 use crate::proposals::host::{Agent, Beginning, HostCx, Injection, ServerId, Usage};
-use crate::proposals::mcpl::{AFTER_INFERENCE, BEFORE_INFERENCE};
+use crate::proposals::mcpl::{AFTER_INFERENCE, BEFORE_INFERENCE, blocks};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -102,31 +103,33 @@ impl McplHostSide {
         for server in asked {
             let Some(peer) = self.peers.get(&server) else { continue };
             let mut params = turn.params(cx);
-            if let Some(channels) = peer.channels.context(turn.channel.as_ref().filter(|from| from.server == server)) {
+            if let Some(channels) = peer.channel_context(turn.channel.as_ref().filter(|from| from.server == server)) {
                 params["channels"] = channels;
             }
             let timeout = peer.policy.time("before_timeout");
-            self.ask(cx, server, (BEFORE_INFERENCE, params), timeout, RequestKind::Before, true);
+            let asked = RequestKind::Before { inference: turn.inference.clone() };
+            self.ask(cx, server, (BEFORE_INFERENCE, params), timeout, asked, true);
         }
         self.turn = Some(turn);
     }
 
     /// Handles a server's response to `context/beforeInference` (MCPL 0.4 §10.2).
-    pub(super) fn prepared(&mut self, cx: &mut HostCx<'_>, server: ServerId, outcome: Result<Value, String>) {
-        let inference = self.turn.as_ref().map(|turn| turn.inference.clone());
+    pub(super) fn prepared(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        asked: &RequestKind,
+        outcome: Result<Value, String>,
+    ) {
         let result = match outcome {
             Ok(result) => result,
-            Err(why) => return hook_failed(cx, server, BEFORE_INFERENCE, inference, &why),
+            Err(why) => return hook_failed(cx, server, asked, &why),
         };
         let Some(peer) = self.peers.get(&server) else { return };
-        if !speaks_for_a_set(cx, server, peer, BEFORE, &result) {
-            return;
+        let contribution = Contribution { server, peer, asked, result: &result };
+        if contribution.speaks_for_a_set(cx, BEFORE) {
+            contribution.inject_all(cx);
         }
-        let count = inject_all(cx, server, peer, &result["contextInjections"]);
-        let data = json!({"feature_set": result["featureSet"], "inference_id": inference, "injections": count,
-            "outcome": "success"});
-        let plural = if count == 1 { "" } else { "s" };
-        cx.report("context", Some(server), format!("{count} injection{plural}"), data);
     }
 
     /// After the model answered, shows its answer to the servers that may change it, one after another (AMB-C2).
@@ -146,7 +149,8 @@ impl McplHostSide {
         while let Some(server) = chain.left.pop_front() {
             let Some(peer) = self.peers.get(&server) else { continue };
             let (params, timeout) = (turn.params_after(cx, &chain.text), peer.policy.time("after_timeout"));
-            return self.ask(cx, server, (AFTER_INFERENCE, params), timeout, RequestKind::After, true);
+            let asked = RequestKind::After { inference: turn.inference.clone() };
+            return self.ask(cx, server, (AFTER_INFERENCE, params), timeout, asked, true);
         }
         if let Some(chain) = self.chain.take().filter(|chain| chain.is_changed) {
             cx.rewrite(Ok(chain.text));
@@ -154,28 +158,25 @@ impl McplHostSide {
     }
 
     /// Handles a server's response to a blocking `context/afterInference` (MCPL 0.4 §10.5 and §13.3).
-    pub(super) fn reviewed(&mut self, cx: &mut HostCx<'_>, server: ServerId, outcome: Result<Value, String>) {
-        let inference = self.turn.as_ref().map(|turn| turn.inference.clone());
+    pub(super) fn reviewed(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        asked: &RequestKind,
+        outcome: Result<Value, String>,
+    ) {
         match (outcome, self.peers.get(&server), &mut self.chain) {
             (Ok(result), Some(peer), Some(chain)) => {
-                let is_valid = speaks_for_a_set(cx, server, peer, AFTER, &result);
-                let modified = &result["modifiedResponse"];
-                if is_valid && !modified.is_string() && !modified.is_null() {
-                    let text = "the answer was not changed, because modifiedResponse is not a string";
-                    let data = json!({"feature_set": result["featureSet"], "inference_id": inference,
-                        "outcome": "failure"});
-                    cx.report("malformed", Some(server), text, data);
-                }
-                if let Some(text) = modified.as_str().filter(|_| is_valid) {
-                    (chain.text, chain.is_changed) = (text.to_owned(), true);
-                    let data = json!({"feature_set": result["featureSet"], "inference_id": inference,
-                        "metadata": result["metadata"], "outcome": "success"});
-                    cx.report("rewritten", Some(server), "the server changed the answer", data);
+                let contribution = Contribution { server, peer, asked, result: &result };
+                if contribution.speaks_for_a_set(cx, AFTER)
+                    && let Some(text) = contribution.modified(cx)
+                {
+                    (chain.text, chain.is_changed) = (text, true);
                 }
             }
             (Err(why), peer, _) => {
                 let is_closed = peer.is_some_and(|peer| peer.policy.word("on_failure") == "closed");
-                hook_failed(cx, server, AFTER_INFERENCE, inference, &why);
+                hook_failed(cx, server, asked, &why);
                 if is_closed {
                     self.chain = None;
                     let name = cx.server(server).map_or("", |view| view.name.as_str());
@@ -204,60 +205,103 @@ fn prepares(peer: &Peer) -> bool {
     peer.offers(BEFORE) && advertises(&peer.block, "/contextHooks/beforeInference") && peer.sets.lets(BEFORE)
 }
 
-/// Whether the set in a hook's result may contribute. A response cannot be refused, so it is dropped instead
-/// (AMB-C14).
-fn speaks_for_a_set(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, uses: &str, result: &Value) -> bool {
-    if result["featureSet"].is_null() {
-        cx.report("odd", Some(server), "the response to a hook names no feature set, but is used", Value::Null);
-        return true;
-    }
-    match peer.sets.gate(&result["featureSet"], uses, &peer.policy) {
-        Ok(odd) => {
-            odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
-            true
-        }
-        Err(refused) => {
-            let text = format!("the response of {} was dropped: {}", result["featureSet"], refused.message);
-            let data = json!({"feature_set": result["featureSet"], "outcome": "failure"});
-            cx.report("dropped", Some(server), text, data);
-            false
-        }
-    }
+/// What a server returned from a hook.
+struct Contribution<'a> {
+    server: ServerId,
+    peer: &'a Peer,
+    asked: &'a RequestKind,
+    result: &'a Value,
 }
 
-/// Injects what a hook's response contains, within the limits of a turn. Returns the number of injections.
-fn inject_all(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, list: &Value) -> usize {
-    if !list.is_array() && !list.is_null() {
-        let text = "the injections were dropped, because contextInjections is not a list";
-        cx.report("malformed", Some(server), text, json!({"contextInjections": list}));
+impl Contribution<'_> {
+    /// Reports about it, with its feature set and inference (MCPL 0.4 §13.2) and these members.
+    fn report(&self, cx: &mut HostCx<'_>, what: &'static str, text: impl Into<String>, outcome: &str, more: Value) {
+        let mut data = self.asked.about(outcome);
+        data["feature_set"] = self.result["featureSet"].clone();
+        if let (Some(data), Value::Object(more)) = (data.as_object_mut(), more) {
+            data.extend(more);
+        }
+        cx.report(what, Some(self.server), text, data);
     }
-    let most = peer.policy.length("most_bytes");
-    let (max_count, max_bytes) = (peer.policy.length("injections"), peer.policy.length("injection_bytes"));
-    let (mut count, mut bytes, mut dropped) = (0, 0, Vec::new());
-    for (at, injection) in list.as_array().into_iter().flatten().enumerate() {
-        let (slot, namespace) = match read_injection(injection) {
-            Ok(read) => read,
-            Err(why) => {
-                let text = format!("an injection was dropped, because {why}");
-                cx.report("malformed", Some(server), text, json!({"position": injection["position"]}));
+
+    /// Whether its set may contribute. A response cannot be refused, so it is dropped instead (AMB-C14).
+    fn speaks_for_a_set(&self, cx: &mut HostCx<'_>, uses: &str) -> bool {
+        let set = &self.result["featureSet"];
+        if set.is_null() {
+            let text = "the response to a hook names no feature set, but is used";
+            self.report(cx, "odd", text, "success", Value::Null);
+            return true;
+        }
+        match self.peer.sets.gate(set, uses, &self.peer.policy) {
+            Ok(odd) => {
+                odd.into_iter().for_each(|odd| self.report(cx, "odd", odd, "success", Value::Null));
+                true
+            }
+            Err(refused) => {
+                let text = format!("the response of {set} was dropped: {}", refused.message);
+                self.report(cx, "dropped", text, "failure", Value::Null);
+                false
+            }
+        }
+    }
+
+    /// The changed answer, if there is one.
+    fn modified(&self, cx: &mut HostCx<'_>) -> Option<String> {
+        match &self.result["modifiedResponse"] {
+            Value::Null => None,
+            Value::String(text) => {
+                let more = json!({"metadata": self.result["metadata"]});
+                self.report(cx, "rewritten", "the server changed the answer", "success", more);
+                Some(text.clone())
+            }
+            _ => {
+                let text = "the answer was not changed, because modifiedResponse is not a string";
+                self.report(cx, "malformed", text, "failure", Value::Null);
+                None
+            }
+        }
+    }
+
+    /// Injects what it contains, within the limits of a turn.
+    fn inject_all(&self, cx: &mut HostCx<'_>) {
+        let (list, policy) = (&self.result["contextInjections"], &self.peer.policy);
+        if !list.is_array() && !list.is_null() {
+            let text = "the injections were dropped, because contextInjections is not a list";
+            self.report(cx, "malformed", text, "failure", json!({"contextInjections": list}));
+        }
+        let most = policy.length("most_bytes");
+        let (max_count, max_bytes) = (policy.length("injections"), policy.length("injection_bytes"));
+        let (mut count, mut bytes, mut dropped) = (0, 0, Vec::new());
+        for (at, injection) in list.as_array().into_iter().flatten().enumerate() {
+            let (slot, namespace) = match read_injection(injection) {
+                Ok(read) => read,
+                Err(why) => {
+                    let text = format!("an injection was dropped, because {why}");
+                    self.report(cx, "malformed", text, "failure", json!({"position": injection["position"]}));
+                    continue;
+                }
+            };
+            let text = blocks::text(&injection["content"], most);
+            if count >= max_count || bytes + text.len() > max_bytes {
+                dropped.push(at);
                 continue;
             }
-        };
-        let text = blocks::text(&injection["content"], most);
-        if count >= max_count || bytes + text.len() > max_bytes {
-            dropped.push(at);
-            continue;
+            (count, bytes) = (count + 1, bytes + text.len());
+            let what = format!("{namespace} context");
+            cx.inject(Injection { server: self.server, slot, weight: 0, what, text });
         }
-        (count, bytes) = (count + 1, bytes + text.len());
-        cx.inject(Injection { server, slot, weight: 0, what: format!("{namespace} context"), text });
+        if !dropped.is_empty() {
+            let text = format!(
+                "dropped {} of the injections: a turn has at most {max_count} with {max_bytes} B",
+                dropped.len()
+            );
+            let more = json!({"dropped": dropped.len(), "which": dropped, "injections": count, "bytes": bytes});
+            self.report(cx, "over limit", text, "failure", more);
+        }
+        let plural = if count == 1 { "" } else { "s" };
+        let more = json!({"injections": count});
+        self.report(cx, "context", format!("{count} injection{plural}"), "success", more);
     }
-    if !dropped.is_empty() {
-        let text =
-            format!("dropped {} of the injections: a turn has at most {max_count} with {max_bytes} B", dropped.len());
-        let data = json!({"dropped": dropped.len(), "which": dropped, "injections": count, "bytes": bytes});
-        cx.report("over limit", Some(server), text, data);
-    }
-    count
 }
 
 /// The slot and the namespace of an injection (MCPL 0.4 §10.4).
@@ -279,9 +323,8 @@ fn read_injection(injection: &Value) -> Result<(&'static str, &str), String> {
     }
 }
 
-fn hook_failed(cx: &mut HostCx<'_>, server: ServerId, method: &str, inference: Option<String>, why: &str) {
-    let is_late = why == super::NOT_IN_TIME;
+fn hook_failed(cx: &mut HostCx<'_>, server: ServerId, asked: &RequestKind, why: &str) {
+    let is_late = why == NOT_IN_TIME;
     let (what, outcome) = if is_late { ("timed out", "timeout") } else { ("failed", "failure") };
-    let data = json!({"method": method, "inference_id": inference, "outcome": outcome});
-    cx.report(what, Some(server), format!("{method}: {why}"), data);
+    cx.report(what, Some(server), format!("{}: {why}", asked.name()), asked.about(outcome));
 }

@@ -1,7 +1,8 @@
 //! Inferences that servers request (MCPL 0.4 §11): whether they are permitted, and the response.
 
-use super::{McplHostSide, Peer, blocks};
+use super::{McplHostSide, Peer};
 use crate::proposals::host::{Finish, HostCx, Inference, Inferred, Refusal, ServerId, Usage, Utterance, tokens};
+use crate::proposals::mcpl::blocks;
 use crate::protocol::errors;
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! The orders by which the user rolls back, switches feature sets, decides on scopes and uses channels; and the
 //! outcomes of requests.
 
+use super::requests::NOT_IN_TIME;
 use super::scopes::{approval, denial};
 use super::{McplHostSide, RequestKind, model_info};
 use crate::proposals::host::{HostCx, ServerId};
@@ -99,7 +100,7 @@ impl McplHostSide {
         let usage = "rollback [server=NAME] [set=SET] checkpoint=ID, or back=STEPS";
         let checkpoint = match text(params, "back").map(|steps| steps.parse()) {
             Some(Ok(steps)) => {
-                let found = peer.states.get(&set).and_then(|tree| tree.back(steps));
+                let found = peer.states.back(&set, steps);
                 found.ok_or_else(|| format!("there is no known checkpoint {steps} steps back in {set}"))?.to_owned()
             }
             Some(Err(_)) => return Err(format!("back is not a number of steps: {usage}")),
@@ -178,7 +179,7 @@ impl McplHostSide {
                 let usage = "channel-publish [server=NAME] channel=ID text=TEXT [notify=true]";
                 let (channel, said) = (needed(params, "channel", usage)?, needed(params, "text", usage)?);
                 let is_request = text(params, "notify").as_deref() != Some("true");
-                self.publish(cx, server, &channel, &said, is_request, true)
+                self.publish(cx, server, (&channel, None), &said, is_request, true)
                     .map_err(|refused| format!("{} {}", refused.code, refused.message))?;
             }
             _ => self.ask(cx, server, ("channels/list", json!({})), timeout, RequestKind::List, true),
@@ -195,8 +196,8 @@ impl McplHostSide {
         outcome: Result<Value, String>,
     ) {
         let done = match (&asked, outcome) {
-            (RequestKind::Before, outcome) => return self.prepared(cx, server, outcome),
-            (RequestKind::After, outcome) => return self.reviewed(cx, server, outcome),
+            (RequestKind::Before { .. }, outcome) => return self.prepared(cx, server, &asked, outcome),
+            (RequestKind::After { .. }, outcome) => return self.reviewed(cx, server, &asked, outcome),
             (_, Err(why)) => Err(why),
             (RequestKind::Rollback { set, checkpoint }, Ok(result)) => {
                 self.rolled_back(cx, server, (set, checkpoint), &result)
@@ -204,7 +205,9 @@ impl McplHostSide {
             (_, Ok(result)) => self.channel_answered(cx, server, &asked, &result),
         };
         if let Err(why) = done {
-            cx.report("failed", Some(server), format!("{}: {why}", asked.name()), json!({"outcome": "failure"}));
+            let is_late = why == NOT_IN_TIME;
+            let (what, outcome) = if is_late { ("timed out", "timeout") } else { ("failed", "failure") };
+            cx.report(what, Some(server), format!("{}: {why}", asked.name()), asked.about(outcome));
             if holds {
                 cx.fail(format!("{}: {why}", asked.name()));
             }
@@ -224,9 +227,8 @@ impl McplHostSide {
             return Err(format!("the server did not roll back to {checkpoint}: {reason}"));
         }
         let named = result["checkpoint"].as_str().unwrap_or(checkpoint);
-        if let Some(tree) = self.peers.get_mut(&server).and_then(|peer| peer.states.get_mut(set)) {
-            tree.rolled_back(checkpoint, named);
-        }
+        let odd = self.peers.get_mut(&server).and_then(|peer| peer.states.rolled_back(set, checkpoint, named));
+        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
         if named != checkpoint {
             let text = format!("after the rollback, the server calls the checkpoint {checkpoint} {named}");
             cx.report("odd", Some(server), text, Value::Null);
@@ -234,20 +236,5 @@ impl McplHostSide {
         let data = json!({"feature_set": set, "checkpoint": checkpoint, "outcome": "success"});
         cx.report("rolled back", Some(server), format!("{set} was rolled back to {checkpoint}"), data);
         Ok(())
-    }
-}
-
-impl RequestKind {
-    /// The method of the request.
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Before => super::super::BEFORE_INFERENCE,
-            Self::After => super::super::AFTER_INFERENCE,
-            Self::Rollback { .. } => "state/rollback",
-            Self::Open => "channels/open",
-            Self::Close { .. } => "channels/close",
-            Self::Publish { .. } => "channels/publish",
-            Self::List => "channels/list",
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Events that servers push (MCPL 0.4 §9).
 
+use super::McplHostSide;
 use super::wakes::{Admitted, Event};
-use super::{McplHostSide, blocks};
 use crate::proposals::host::{HostCx, Refusal, ServerId};
+use crate::proposals::mcpl::blocks;
 use crate::proposals::timestamp::{self, Reading};
 use crate::protocol::errors;
 use serde_json::{Value, json};

@@ -99,7 +99,7 @@ fn is_name(word: &str) -> bool {
 ///
 /// # Errors
 /// The name of the list, and what is wrong in it.
-pub(crate) fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
+pub(super) fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
     let is_regex = policy.word("patterns") == "regex";
     for name in ["whitelist", "blacklist"] {
         for word in policy.words(name) {
@@ -152,11 +152,10 @@ impl Scopes {
     /// Decides on a scope. In order of precedence: the blacklist, the whitelist, the user's decision, the policy
     /// (MCPL 0.4 §7.6).
     pub(super) fn judge(&self, set: &str, label: &str) -> Verdict {
-        let fits = |list: &[Pattern]| list.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label));
-        if fits(&self.black) {
+        if self.is_black(set, label) {
             return Verdict::Denied("it is on the blacklist".to_owned());
         }
-        if !climbs(label) && fits(&self.white) {
+        if !climbs(label) && self.white.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label)) {
             return Verdict::Approved;
         }
         match (self.said.get(&(set.to_owned(), label.to_owned())), self.otherwise) {
@@ -180,6 +179,28 @@ impl Scopes {
             _ if verdicts.contains(&Verdict::Approved) || !is_listed => Ok(()),
             _ => Err("it is not on the whitelist, and the user did not approve it".to_owned()),
         }
+    }
+
+    /// Whether something that belongs to one of these sets may be done ([`Self::may`]). It is not known which one it is, so
+    /// the blacklist of each denies it, and if there are whitelists, one of them must approve it.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn may_one_of(&self, sets: &[&str], label: &str) -> Result<(), String> {
+        let listed: Vec<&str> = sets.iter().copied().filter(|set| self.white.iter().any(|it| it.is_for(set))).collect();
+        let asked = if listed.is_empty() { sets } else { &listed[..] };
+        if sets.iter().any(|set| self.is_black(set, label)) {
+            return Err("it is on the blacklist".to_owned());
+        }
+        let verdicts: Vec<_> = asked.iter().map(|set| self.may(set, &[label])).collect();
+        match verdicts.iter().any(Result::is_ok) {
+            true => Ok(()),
+            false => verdicts.into_iter().find(Result::is_err).unwrap_or(Ok(())),
+        }
+    }
+
+    fn is_black(&self, set: &str, label: &str) -> bool {
+        self.black.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label))
     }
 
     /// Whether a list has a pattern for a set.

@@ -149,7 +149,7 @@ impl Sets {
     /// tolerated.
     ///
     /// # Errors
-    /// -32602 without a set, -32003 for an unknown set, -32001 for one that is disabled or lacks the use
+    /// -32602 without a set, -32003 for one that was not declared, -32001 for one that is disabled or lacks the use
     /// (MCPL 0.4 §6.6).
     pub(super) fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<String>, Refusal> {
         let Some(set) = set.as_str() else {
@@ -159,19 +159,20 @@ impl Sets {
             let data = json!({"featureSet": set});
             return Err(Refusal::new(UNKNOWN_SET, "Unknown feature set").about(data));
         }
-        let off = |can_enable: bool| {
+        let off = |message: String, can_enable: bool| {
             let data = json!({"featureSet": set, "canEnable": can_enable});
-            Err(Refusal::new(NOT_ENABLED, "Feature set not enabled").about(data))
+            Err(Refusal::new(NOT_ENABLED, message).about(data))
         };
         if !self.is_on(set) {
-            return off(policy.flag("can_enable"));
+            return off("Feature set not enabled".to_owned(), policy.flag("can_enable"));
         }
         if uses.is_empty() || self.using(uses).any(|name| name == set) {
             return Ok(None);
         }
+        let why = format!("{set} does not list {uses}");
         match policy.word("unlisted") {
-            "refuse" => off(false),
-            _ => Ok(Some(format!("{set} does not list {uses}"))),
+            "accept" => Ok(Some(why)),
+            _ => off(format!("Feature set not enabled for this: {why}"), false),
         }
     }
 

@@ -78,8 +78,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
     setting(
         "unlisted",
         SettingKind::Choice(&["accept", "refuse"]),
-        "accept",
-        "Whether to accept a message whose feature set does not list the use that the message makes of it",
+        "refuse",
+        "What to do with a message whose feature set is declared, but does not list the use that the message makes of it",
         "MCPL 0.4 §6.2",
     ),
     setting(
@@ -131,6 +131,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "path,file,uri,url,channel,channelId",
         "Arguments of a scoped tool that may contain its scope's label; the first one present is used",
         "MCPL 0.4 §7.7",
+    ),
+    setting(
+        "tool_sets",
+        SettingKind::Words,
+        "",
+        "The feature sets of tools whose definitions name none: TOOL=SET, or TOOL= for a tool that belongs to none",
+        "MCPL 0.4 §6.2, AMB-C4",
     ),
     setting(
         "state",

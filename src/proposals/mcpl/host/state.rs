@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// How many checkpoints are kept per feature set.
 const MAX_CHECKPOINTS: usize = 4096;
 
-/// How many bytes of data the checkpoints may have together (16 MiB). The oldest lose their data first.
+/// How many bytes of data the checkpoints of a server may have together (16 MiB). The oldest lose their data first.
 const MAX_DATA: usize = 16 << 20;
 
 /// A checkpoint.
@@ -43,8 +43,14 @@ impl Tree {
         current.or_else(|| self.checkpoints.as_ref()?.get(&checkpoint.to_owned()))
     }
 
-    /// Adds the `state` of a result. Returns a sentence for each irregularity.
-    pub(super) fn take(&mut self, state: &Value) -> Vec<String> {
+    /// Whether a checkpoint is known.
+    pub(super) fn has(&self, checkpoint: &str) -> bool {
+        self.get(checkpoint).is_some()
+    }
+
+    /// Adds the `state` of a result. All trees of a server, of which there are `share`, may have a limited amount of
+    /// data together. Returns a sentence for each irregularity.
+    pub(super) fn take(&mut self, state: &Value, share: usize) -> Vec<String> {
         let mut odd = Vec::new();
         let Some(checkpoint) = state["checkpoint"].as_str() else {
             return vec!["the server sent a state without a checkpoint, which is dropped".to_owned()];
@@ -81,15 +87,15 @@ impl Tree {
             checkpoints.insert(checkpoint.to_owned(), found.clone());
         }
         self.current = Some((checkpoint.to_owned(), found));
-        self.shed_data();
+        self.shed_data(MAX_DATA / share.max(1));
         odd
     }
 
     /// Drops the data of the oldest checkpoints while there is too much.
-    fn shed_data(&mut self) {
+    fn shed_data(&mut self, max_bytes: usize) {
         let Some(checkpoints) = &mut self.checkpoints else { return };
         let mut left: usize = checkpoints.values().map(|found| found.bytes).sum();
-        while left > MAX_DATA {
+        while left > max_bytes {
             let oldest = checkpoints.keys().find(|key| checkpoints.get(key).is_some_and(|found| found.data.is_some()));
             let Some(found) = oldest.cloned().and_then(|key| checkpoints.get_mut(&key)) else { return };
             left -= found.bytes;
@@ -157,8 +163,8 @@ mod tests {
     #[test]
     fn c34_steps_back_follow_the_parents() {
         let mut tree = Tree::new(true, 1000);
-        tree.take(&json!({"checkpoint": "a", "data": 1}));
-        tree.take(&json!({"checkpoint": "b", "parent": "a", "data": 2}));
+        tree.take(&json!({"checkpoint": "a", "data": 1}), 1);
+        tree.take(&json!({"checkpoint": "b", "parent": "a", "data": 2}), 1);
         assert_eq!((tree.back(0), tree.back(1), tree.back(2)), (Some("b"), Some("a"), None));
         assert_eq!(Tree::new(true, 1000).back(0), None);
     }
@@ -178,12 +184,12 @@ mod tests {
     #[test]
     fn c29_c34_patches_stand_on_their_parents_and_branches_on_what_was_rolled_back_to() {
         let mut tree = Tree::new(true, 1000);
-        assert!(tree.take(&state("a", None, json!({"data": {"notes": []}}))).is_empty());
-        assert!(tree.take(&state("b", Some("a"), add("one"))).is_empty());
+        assert!(tree.take(&state("a", None, json!({"data": {"notes": []}})), 1).is_empty());
+        assert!(tree.take(&state("b", Some("a"), add("one")), 1).is_empty());
         assert_eq!(tree.member(), Some(("state", json!({"notes": ["one"]}))));
         tree.rolled_back("a", "a");
         assert_eq!(tree.member(), Some(("state", json!({"notes": []}))));
-        assert!(tree.take(&state("c", Some("a"), add("two"))).is_empty());
+        assert!(tree.take(&state("c", Some("a"), add("two")), 1).is_empty());
         assert_eq!(tree.member(), Some(("state", json!({"notes": ["two"]}))));
         assert_eq!(tree.state()["checkpoints"].as_array().unwrap().len(), 3);
     }
@@ -191,31 +197,31 @@ mod tests {
     #[test]
     fn c28_c30_c31_what_does_not_fit_is_reported_and_the_checkpoint_stands_without_data() {
         let mut tree = Tree::new(true, 100);
-        assert_eq!(tree.take(&json!({"parent": null})).len(), 1);
-        tree.take(&state("a", None, json!({"data": 1})));
+        assert_eq!(tree.take(&json!({"parent": null}), 1).len(), 1);
+        tree.take(&state("a", None, json!({"data": 1})), 1);
         let test = json!({"patch": [{"op": "test", "path": "", "value": 2}]});
-        assert!(tree.take(&state("b", Some("a"), test))[0].contains("cannot be applied"));
+        assert!(tree.take(&state("b", Some("a"), test), 1)[0].contains("cannot be applied"));
         assert_eq!(tree.member(), Some(("checkpoint", json!("b"))));
-        assert_eq!(tree.take(&state("b", Some("nobody"), json!({}))).len(), 2);
+        assert_eq!(tree.take(&state("b", Some("nobody"), json!({})), 1).len(), 2);
         let both = json!({"data": 2, "patch": []});
-        assert!(tree.take(&state("c", Some("b"), both))[0].contains("both"));
+        assert!(tree.take(&state("c", Some("b"), both), 1)[0].contains("both"));
         assert_eq!(tree.member(), Some(("state", json!(2))));
     }
 
     #[test]
     fn c29_a_patch_that_copies_over_and_over_is_stopped() {
         let mut tree = Tree::new(true, 1000);
-        tree.take(&state("a", None, json!({"data": {"x": ["0123456789"]}})));
+        tree.take(&state("a", None, json!({"data": {"x": ["0123456789"]}})), 1);
         let copies: Vec<Value> = (0..64).map(|_| json!({"op": "copy", "from": "/x", "path": "/x/-"})).collect();
-        assert!(tree.take(&state("b", Some("a"), json!({"patch": copies})))[0].contains("would have more than"));
+        assert!(tree.take(&state("b", Some("a"), json!({"patch": copies})), 1)[0].contains("would have more than"));
     }
 
     #[test]
     fn c36_a_minimal_host_keeps_the_latest_only() {
         let mut tree = Tree::new(false, 1000);
-        tree.take(&state("a", None, json!({"data": {"notes": []}})));
-        assert!(tree.take(&state("b", Some("a"), add("one"))).is_empty());
-        assert!(tree.take(&state("c", Some("a"), add("two")))[0].contains("is not known"));
+        tree.take(&state("a", None, json!({"data": {"notes": []}})), 1);
+        assert!(tree.take(&state("b", Some("a"), add("one")), 1).is_empty());
+        assert!(tree.take(&state("c", Some("a"), add("two")), 1)[0].contains("is not known"));
     }
 
     #[test]
@@ -223,7 +229,7 @@ mod tests {
         let mut tree = Tree::new(true, 1 << 20);
         let text = "x".repeat((1 << 20) - 20);
         for number in 0..20 {
-            tree.take(&json!({"checkpoint": format!("c{number}"), "data": {"n": text}}));
+            tree.take(&json!({"checkpoint": format!("c{number}"), "data": {"n": text}}), 1);
         }
         let has_data = |name: &str| tree.get(name).is_some_and(|found| found.data.is_some());
         assert!(!has_data("c0") && !has_data("c3") && has_data("c4") && has_data("c19"));

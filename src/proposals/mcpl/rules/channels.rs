@@ -59,7 +59,7 @@ impl Channels {
     }
 
     pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
-        use MessageKind::{Notification, Request, Result};
+        use MessageKind::{Error, Notification, Request, Result};
         let content = message.content;
         match (method, message.envelope.kind) {
             ("channels/register", Request | Notification) => self.add(&content["channels"], message.seq, findings),
@@ -76,6 +76,7 @@ impl Channels {
                 });
                 self.known.remove(&id.unwrap_or_default().to_owned());
             }
+            ("channels/close" | "channels/publish", Error) => self.refused(method, message, findings),
             ("channels/publish", Request | Notification) => self.publish(message, findings),
             ("channels/outgoing/chunk", Request | Notification) => self.chunk(message, findings),
             ("channels/outgoing/complete", Request | Notification) => self.complete(message, findings),
@@ -83,6 +84,17 @@ impl Channels {
             ("channels/incoming", Result) => check_results(message, findings),
             _ => {}
         }
+    }
+
+    fn refused(&self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(id) = message.request.and_then(|asked| asked.params["channelId"].as_str()) else { return };
+        if self.known.contains(&id.to_owned()) || self.may_be_hidden() {
+            return;
+        }
+        let is_wrong = message.content["code"] == errors::INVALID_PARAMS && asked_correctly(method, message);
+        findings.check(&CHANNEL_CODE, message.seq, !is_wrong, || {
+            format!("{id:?} is not registered, but {method} was refused with error {}", message.content["code"])
+        });
     }
 
     fn note(&mut self, channel: &Value) {

@@ -158,11 +158,8 @@ impl Inferences {
 
     fn chunk(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let (seq, params) = (message.seq, message.content);
-        let key = match &params["requestId"] {
-            Value::String(text) => IdKey::Text(text.as_str().into()),
-            other => IdKey::Integer(other.as_i64().unwrap_or(-1)),
-        };
-        let stream = self.streams.get_mut(&key);
+        let key = IdKey::of_value(&params["requestId"]);
+        let stream = key.and_then(|key| self.streams.get_mut(&key));
         findings.check(&CHUNK_UNKNOWN, seq, stream.is_some() || self.lost, || {
             format!("no inference/request with id {} is open", params["requestId"])
         });

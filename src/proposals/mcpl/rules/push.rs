@@ -3,17 +3,22 @@
 use super::*;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::timestamp;
+use crate::wire::IdKey;
 
 /// The events that a host accepted.
 #[derive(Debug)]
 pub(super) struct Pushes {
     /// The event's id and the answer.
     accepted: Recent<String, Digest>,
+    /// The contents and the ids of events without an answer so far, and the ids of those that were answered with an
+    /// error, by their contents.
+    open: Recent<IdKey, (Digest, String)>,
+    failed: Recent<Digest, String>,
 }
 
 impl Default for Pushes {
     fn default() -> Self {
-        Self { accepted: Recent::new(4096) }
+        Self { accepted: Recent::new(4096), open: Recent::new(256), failed: Recent::new(256) }
     }
 }
 
@@ -27,6 +32,12 @@ impl Pushes {
                 findings.hold(&CONTENT_STRING);
                 let at = &message.content["timestamp"];
                 timestamp::check(at, &TIMESTAMP, &TIMESTAMP_UNREADABLE, message.seq, findings);
+                self.pushed(message, findings);
+            }
+            MessageKind::Error => {
+                if let Some((contents, id)) = message.envelope.id.and_then(|id| self.open.remove(&id.key())) {
+                    self.failed.insert(contents, id);
+                }
             }
             MessageKind::Result => {
                 findings.hold(&REFUSAL_REASON);
@@ -41,5 +52,18 @@ impl Pushes {
             }
             _ => {}
         }
+    }
+
+    /// Checks whether an event repeats one that failed.
+    fn pushed(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let (Some(id), Some(event)) = (message.envelope.id, message.content["eventId"].as_str()) else { return };
+        let parts = ["featureSet", "timestamp", "origin", "payload"].map(|name| message.content[name].clone());
+        let contents = digest(&Value::from_iter(parts));
+        if let Some(failed) = self.failed.get(&contents) {
+            findings.check(&RETRY_ID, message.seq, failed == event, || {
+                format!("the server repeated the event {failed:?} as {event:?}")
+            });
+        }
+        self.open.insert(id.key(), (contents, event.to_owned()));
     }
 }

@@ -11,7 +11,7 @@ const MAX_ALL_BYTES: usize = 16 << 20;
 /// How many checkpoints, branches and tools are remembered.
 const MAX_ENTRIES: usize = 4096;
 /// How long after a result the host may send a call that it prepared before it, in nanoseconds.
-const GRACE_PERIOD_NS: i64 = 250_000_000;
+const GRACE_PERIOD_NS: i64 = 100_000_000;
 
 /// What is known of a checkpoint's data.
 #[derive(Clone, Debug)]

@@ -158,9 +158,12 @@ impl Sets {
         let (what, code) = match self.switches.of(set, asked.time) {
             _ if self.is_unknown(set) => ("is not declared", -32003),
             Some(switch) if !switch.enabled => ("is disabled", -32001),
+            _ if self.get(set).is_some() && message.content["code"] == -32003 => ("is declared", -32001),
             _ => return,
         };
-        let is_wrong = message.content["code"] == errors::INVALID_PARAMS && asked_correctly(method, message);
+        let of_other = message.content["code"] == if code == -32003 { -32001 } else { -32003 };
+        let is_wrong =
+            of_other || message.content["code"] == errors::INVALID_PARAMS && asked_correctly(method, message);
         findings.check(&REFUSAL_CODE, message.seq, !is_wrong, || {
             format!("{set:?} {what}, but the host sent error {} instead of {code}", message.content["code"])
         });

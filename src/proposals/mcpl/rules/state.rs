@@ -130,11 +130,9 @@ impl States {
 }
 
 impl States {
+    /// The server never returned the checkpoint, or no longer has it.
     fn rollback_refused(&self, message: &Observed<'_>, findings: &mut Findings) {
         let Some(wanted) = message.request.and_then(|asked| asked.params["checkpoint"].as_str()) else { return };
-        if self.may_know(wanted) {
-            return;
-        }
         let code = message.content["code"].as_i64().unwrap_or_default();
         // The rollback may have been refused for another reason: an unknown method, or a disabled or unknown set.
         let is_other = matches!(code, errors::INVALID_PARAMS | -32017 | -32023 | -32024);

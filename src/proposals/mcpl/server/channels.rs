@@ -6,6 +6,7 @@
 use super::negotiated::{Negotiated, scoped};
 use super::outgoing::{Observed, Outgoing};
 use crate::proposals::mcpl::scope_lists::{Standing, channel_names};
+use crate::proposals::mcpl::{SCHEMAS, blocks};
 use crate::proposals::server::{Answer, Granted, Refusal, ServerCx, Unsent, text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -97,7 +98,7 @@ impl Channels {
     pub(super) fn offer(&mut self, channels: Vec<Value>) -> Result<(), String> {
         let offered: Vec<Value> = channels.into_iter().map(described).collect();
         for channel in &offered {
-            let violations = super::super::SCHEMAS.check("ChannelDescriptor", channel).unwrap_or_default();
+            let violations = SCHEMAS.check("ChannelDescriptor", channel).unwrap_or_default();
             if let Some(violation) = violations.first() {
                 return Err(format!("channels: {violation}"));
             }
@@ -200,24 +201,27 @@ impl Channels {
         negotiated.host_has("channels")?;
         let draft = Draft::deserialize(params).map_err(Unsent::invalid)?;
         let drafts = if draft.messages.is_empty() { vec![draft] } else { draft.messages };
-        let messages = drafts.into_iter().map(|draft| self.message(draft, cx)).collect::<Result<Vec<_>, _>>()?;
+        let messages =
+            drafts.into_iter().map(|draft| self.message(draft, negotiated, cx)).collect::<Result<Vec<_>, _>>()?;
         let ids: Vec<&Value> = messages.iter().map(|message| &message["messageId"]).collect();
         let about = json!({"incoming": ids});
         Ok(cx.ask(INCOMING, &json!({"messages": messages}), about))
     }
 
-    fn message(&self, draft: Draft, cx: &mut dyn ServerCx) -> Result<Value, Unsent> {
+    /// A message to send, from a channel that the host permits to observe (MCPL 0.4 §14.1).
+    fn message(&self, draft: Draft, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> Result<Value, Unsent> {
         let first =
             || self.known.iter().find(|(_, channel)| channel["direction"] != "outbound").map(|(id, _)| id.clone());
         let none = || Unsent::new("unknown_channel", "there is no channel for incoming messages");
         let channel = draft.channel_id.or_else(first).ok_or_else(none)?;
-        match self.known.get(&channel) {
-            None => return Err(no_channel(&channel)),
-            Some(known) if known["direction"] == "outbound" => {
-                let reason = Unsent::new("wrong_direction", format!("channel {channel} is outbound"));
-                return Err(reason.with("channel", channel));
-            }
-            Some(_) => {}
+        let known = self.known.get(&channel).ok_or_else(|| no_channel(&channel))?;
+        if known["direction"] == "outbound" {
+            let reason = Unsent::new("wrong_direction", format!("channel {channel} is outbound"));
+            return Err(reason.with("channel", channel));
+        }
+        if let Err(why) = self.may_observe(&channel, negotiated) {
+            let reason = Unsent::new("not_permitted", format!("channel {channel} may not be observed: {why}"));
+            return Err(reason.with("channel", channel));
         }
         let text = draft.text.map(|text| json!({"type": "text", "text": text}));
         let mut message = json!({
@@ -299,10 +303,11 @@ impl Channels {
             return Err(not_permitted(id, "it is inbound"));
         }
         permitted(PUBLISH_SET, channel, negotiated).map_err(|why| not_permitted(id, &why))?;
+        let text = readable(&params["content"])?;
         self.published += 1;
         let message_id = format!("sent_{}", self.published);
         cx.report(json!({"report": "channel_published", "channel_id": id, "message_id": message_id,
-            "conversation_id": params["conversationId"], "text": super::outgoing::text_of(&params["content"])}));
+            "conversation_id": params["conversationId"], "text": text}));
         Ok(json!({"delivered": true, "messageId": message_id}))
     }
 
@@ -396,6 +401,21 @@ impl Channels {
             "missing": had.difference(&has).collect::<Vec<_>>(), "unknown": has.difference(&had).collect::<Vec<_>>(),
             "latency_us": granted.latency_us, "late": granted.late}));
     }
+}
+
+/// The text of what is published. A string is accepted, too (AMB-C8).
+///
+/// # Errors
+/// There is nothing to publish, or it consists of something else than content blocks (MCPL 0.4 §10.3).
+fn readable(content: &Value) -> Result<String, Refusal> {
+    let wrong = |why: String| Refusal::params(format!("`content`: {why}"));
+    match content {
+        Value::String(_) => {}
+        Value::Array(list) => list.iter().try_for_each(blocks::check).map_err(wrong)?,
+        _ => return Err(Refusal::params("`content` must be a list of content blocks, or a string")),
+    }
+    let text = blocks::text(content, usize::MAX);
+    if text.is_empty() { Err(wrong("it is empty".to_owned())) } else { Ok(text) }
 }
 
 /// The descriptor of a channel that may be given as an id: `discord:#general` is a channel in both directions.

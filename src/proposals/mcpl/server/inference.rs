@@ -85,14 +85,17 @@ pub(super) fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value
     params
 }
 
-/// The params of `inference/request` for a job of another proposal, with a feature set.
+/// The params of `inference/request` for a job of another proposal, with a feature set. The model and the tools that the
+/// job names are advisory (MCPL 0.4 §11.2).
 pub(super) fn of_job(asked: &Infer, set: &str) -> Value {
     let said = |role: &str, text: &str| json!({"role": role, "content": text});
     let mut messages: Vec<Value> = asked.system_prompt.iter().map(|text| said("system", text)).collect();
     messages.push(said("user", &asked.prompt));
     let mut params = json!({"featureSet": set, "stream": false, "messages": messages});
-    if let Some(most) = asked.max_tokens {
-        params["preferences"] = json!({"maxTokens": most});
+    let tools = Some(&asked.tools).filter(|tools| !tools.is_empty());
+    let wishes = [("maxTokens", json!(asked.max_tokens)), ("model", json!(asked.model)), ("tools", json!(tools))];
+    for (name, wish) in wishes.into_iter().filter(|(_, wish)| !wish.is_null()) {
+        params["preferences"][name] = wish;
     }
     params
 }

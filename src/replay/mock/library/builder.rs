@@ -1,17 +1,21 @@
 //! Makes the index from the events of recordings.
 
+use super::delivery::Deliveries;
 use super::{Anchor, Exchange, Initiated, Library, NONE, Payloads};
+use crate::protocol::errors;
+use crate::protocol::http::{Delivery, ToolMarks};
 use crate::replay::mock::matching::{CLIENT_IDS, Disguise, Matching, RequestKeys};
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
-use crate::wire::{Direction, Envelope, Framing, Id, IdKey, MessageKind, json};
+use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is remembered of a pending request.
 #[derive(Clone, Copy, Debug)]
 enum Open {
-    Exchange(u32, i64),
+    /// The exchange, its time, and the number of its HTTP exchange.
+    Exchange(u32, i64, u32),
     Initiated(u32),
 }
 
@@ -42,7 +46,9 @@ pub struct LibraryBuilder {
     reel: (u32, u32),
     firsts: Vec<u32>,
     sessions: u16,
-    answers_in_events: bool,
+    streamed: Deliveries,
+    deliveries: Vec<Delivery>,
+    marks: ToolMarks,
 }
 
 /// The limit on the number of different methods.
@@ -65,7 +71,10 @@ impl LibraryBuilder {
             reel: (0, 0),
             firsts: Vec::new(),
             sessions: 0,
-            answers_in_events: false,
+            streamed: Deliveries::default(),
+            // The first one is the usual one.
+            deliveries: vec![Delivery::default()],
+            marks: ToolMarks::default(),
         }
     }
 
@@ -80,12 +89,13 @@ impl LibraryBuilder {
         self.firsts.push(first);
         self.streams.clear();
         self.open = Pairing::default();
+        self.streamed = Deliveries::default();
     }
 
     /// Processes the next event of the reel. Messages in batches are served by themselves.
     pub fn take(&mut self, event: &Event<'_>) {
         if event.header.kind != EventKind::Message {
-            return;
+            return self.streamed.take(event);
         }
         let Some(number) = u32::try_from(event.header.seq).ok().and_then(|seq| seq.checked_add(self.reel.1)) else {
             return;
@@ -100,18 +110,17 @@ impl LibraryBuilder {
             let last = (Anchor::Start(session), time);
             Stream { session, last, notified: HashMap::new(), tokens: HashMap::new(), replied: HashMap::new() }
         });
-        self.answers_in_events |= event.header.framing == Framing::Sse && envelope.kind.is_response();
         match (direction, envelope.kind) {
             (Direction::ClientToServer, MessageKind::Request) => {
                 let key = match self.keys.comparable(event.body()) {
                     Some(text) => self.keys.of(&Envelope::scan(&text)),
                     None => self.keys.of(&envelope),
                 };
-                self.asked(place, number, time, &envelope, key);
+                self.asked((place, event.header.exchange), number, time, &envelope, key);
             }
             (Direction::ClientToServer, MessageKind::Notification) => self.notified(place, time, &envelope),
             (Direction::ClientToServer, kind) if kind.is_response() => self.replied(place, time, &envelope),
-            (Direction::ServerToClient, kind) if kind.is_response() => self.answered(place, number, time, &envelope),
+            (Direction::ServerToClient, kind) if kind.is_response() => self.answered(place, number, &envelope, event),
             (Direction::ServerToClient, MessageKind::Request | MessageKind::Notification) => {
                 self.initiate(place, number, time, &envelope);
             }
@@ -123,7 +132,8 @@ impl LibraryBuilder {
     pub(crate) fn finish(mut self, payloads: Arc<dyn Payloads>) -> Library {
         self.exchanges.shrink_to_fit();
         self.initiated.shrink_to_fit();
-        let by_key = sorted(self.exchanges.len(), |number| self.exchanges[number as usize].key);
+        let mut by_key = sorted(self.exchanges.len(), |number| self.exchanges[number as usize].key);
+        by_key.retain(|number| !self.exchanges[*number as usize].is_of_headers);
         let by_anchor = sorted(self.initiated.len(), |number| self.initiated[number as usize].anchor);
         Library {
             exchanges: self.exchanges,
@@ -136,7 +146,8 @@ impl LibraryBuilder {
             payloads,
             firsts: self.firsts,
             sessions: self.sessions,
-            answers_in_events: self.answers_in_events,
+            deliveries: self.deliveries,
+            marks: self.marks,
         }
     }
 
@@ -154,7 +165,14 @@ impl LibraryBuilder {
         number
     }
 
-    fn asked(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>, (key, kin): (u64, u32)) {
+    fn asked(
+        &mut self,
+        (place, carrier): ((u32, u32), u32),
+        number: u32,
+        time: i64,
+        envelope: &Envelope<'_>,
+        (key, kin): (u64, u32),
+    ) {
         let (Some(id), Some(method)) = (envelope.id, envelope.method.as_deref()) else { return };
         let exchange = u32::try_from(self.exchanges.len()).unwrap_or(NONE);
         let token = envelope.params.and_then(|params| json::at_path(params, &["_meta", "progressToken"]));
@@ -173,8 +191,10 @@ impl LibraryBuilder {
             has_own_ids,
             may_stay_open: method == "subscriptions/listen",
             session: self.streams.get(&place).map_or(0, |stream| stream.session),
+            delivery: 0,
+            is_of_headers: false,
         });
-        self.open.ask(place.1, Direction::ClientToServer, id.key(), Open::Exchange(exchange, time));
+        self.open.ask(place.1, Direction::ClientToServer, id.key(), Open::Exchange(exchange, time, carrier));
         if let Some(stream) = self.streams.get_mut(&place) {
             stream.last = (Anchor::Asked(exchange), time);
             if let Some(token) = token.filter(|_| stream.tokens.len() < MAX_TOKENS) {
@@ -183,16 +203,38 @@ impl LibraryBuilder {
         }
     }
 
-    fn answered(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>) {
-        let id = envelope.id.map(|id| id.key());
+    fn answered(&mut self, place: (u32, u32), number: u32, envelope: &Envelope<'_>, event: &Event<'_>) {
+        let (id, time) = (envelope.id.map(|id| id.key()), event.header.time);
         let open = id.and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
-        let Some(Open::Exchange(exchange, since)) = open else { return };
+        let Some(Open::Exchange(exchange, since, carrier)) = open else { return };
+        let delivery = self.streamed.of_answer(carrier, event);
+        let delivery = self.number_of_delivery(delivery);
         if let (Some(found), Some(stream)) = (self.exchanges.get_mut(exchange as usize), self.streams.get_mut(&place)) {
             let since = stream.replied.remove(&exchange).unwrap_or(since);
             (found.answer, found.delay_us) = (number, micros(since, time));
             found.is_refused = envelope.kind == MessageKind::Error;
+            found.is_of_headers = envelope.error_code() == Some(errors::HEADER_MISMATCH);
+            found.delivery = delivery;
             stream.last = (Anchor::Answered(exchange), time);
             stream.tokens.retain(|_, (owner, _)| *owner != exchange);
+        }
+        if let Some(result) = envelope.result.filter(|_| self.numbers.contains_key("tools/list"))
+            && memchr::memmem::find(result, b"x-mcp-header").is_some()
+        {
+            self.marks.learn(result);
+        }
+    }
+
+    fn number_of_delivery(&mut self, delivery: Delivery) -> u16 {
+        let known = self.deliveries.iter().position(|known| *known == delivery);
+        let number = known.unwrap_or(self.deliveries.len());
+        match u16::try_from(number).ok().filter(|number| *number < MAX_METHODS) {
+            Some(place) if known.is_none() => {
+                self.deliveries.push(delivery);
+                place
+            }
+            Some(place) => place,
+            None => 0,
         }
     }
 
@@ -203,7 +245,7 @@ impl LibraryBuilder {
             // Looks at the request, and leaves it open.
             let open = id.clone().and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
             if let (Some(id), Some(open)) = (id, open) {
-                if let Open::Exchange(exchange, _) = open {
+                if let Open::Exchange(exchange, ..) = open {
                     self.exchanges[exchange as usize].may_stay_open = true;
                 }
                 self.open.ask(place.1, Direction::ClientToServer, id, open);

@@ -5,6 +5,7 @@ use super::{
     Output, Pending, Queued, Renamed, Value, error, json, token_of,
 };
 use crate::diff::volatile::ValueKey;
+use crate::protocol::http::modern_version;
 use crate::protocol::revision::{Era, Revision};
 use crate::replay::mock::rekey::with_revision;
 use crate::replay::replies::with_id;
@@ -36,7 +37,8 @@ impl MockSession {
         let id = id.echoed().to_vec();
         let method = envelope.method.as_deref().unwrap_or_default();
         match method {
-            "ping" => {
+            // The modern era has no ping.
+            "ping" if modern_version(envelope).is_none() => {
                 let pong = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{}}}}", String::from_utf8_lossy(&id));
                 return self.push(now, Queued::Text(pong.into_bytes()));
             }
@@ -65,7 +67,8 @@ impl MockSession {
     fn shake_hands(&mut self, now: Duration, method: &str, envelope: &Envelope<'_>, id: Vec<u8>) {
         let requested = envelope.params.and_then(|params| json::str_member(params, "protocolVersion"));
         let requested = requested.map(std::borrow::Cow::into_owned);
-        if let Some(exchange) = self.library.first_of(method, self.recorded) {
+        let refused = self.library.with_fault(envelope);
+        if let Some(exchange) = refused.or_else(|| self.library.first_of(method, self.recorded)) {
             let known = requested.filter(|version| Revision::parse(version).is_some_and(|it| it.era() == Era::Legacy));
             return self.serve(now, exchange, id, envelope.params, known);
         }
@@ -104,17 +107,16 @@ impl MockSession {
     fn choose(&mut self, method: &str, message: &[u8]) -> Choice {
         let library = Arc::clone(&self.library);
         let envelope = Envelope::scan(message);
-        let (key, _) = library.keys.of(&envelope);
         if library.keys.matching() == Matching::Sequence {
-            return self.choose_next(key, message);
+            return self.choose_next(library.keys.of(&envelope).0, message);
         }
-        let group = library.with_key(key);
+        let group = library.repeated(&envelope);
         if group.is_empty() {
             return Choice::Miss(Miss::never_recorded(&library, message));
         }
         let values = library.keys.values(message);
         let chosen = match values.is_empty() {
-            true => Ok(self.next_unused(key, group)),
+            true => Ok(self.next_unused(group)),
             false => self.with_values(&values, group, message),
         };
         match chosen {
@@ -141,7 +143,8 @@ impl MockSession {
     }
 
     /// Returns the next exchange of a group that can be served: one of the session that is played, if there is one.
-    fn next_unused(&mut self, key: u64, group: &[u32]) -> Option<u32> {
+    fn next_unused(&mut self, group: &[u32]) -> Option<u32> {
+        let key = self.library.exchanges[*group.first()? as usize].key;
         let [mut own, mut any] = self.cursors.get(&key).copied().unwrap_or_default();
         let at = |place: u32| group.get(place as usize).copied();
         let is_own = |number: u32| self.library.exchanges[number as usize].session == self.recorded;
@@ -201,6 +204,7 @@ impl MockSession {
         let has_place = |number: u32| {
             let method = &*library.methods[usize::from(library.exchanges[number as usize].method)];
             !matches!(method, "initialize" | "server/discover" | "ping")
+                && !library.exchanges[number as usize].is_of_headers
         };
         let count = u32::try_from(library.len()).unwrap_or(u32::MAX);
         let Some(number) = (self.position..count).find(|number| has_place(*number)) else {

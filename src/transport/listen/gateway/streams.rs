@@ -219,9 +219,10 @@ impl StreamMessage {
     }
 
     /// An event without data that only marks the beginning of the stream, so that its client can resume even before the
-    /// first message (2025-11-25).
-    pub(super) fn priming(&self) -> Bytes {
-        format!("id: {}-{}\ndata: \n\n", self.stream, self.behind).into()
+    /// first message, after this time in milliseconds (2025-11-25).
+    pub(super) fn priming(&self, retry_ms: Option<u32>) -> Bytes {
+        let retry = retry_ms.map(|retry| format!("retry: {retry}\n")).unwrap_or_default();
+        format!("id: {}-{}\n{retry}data: \n\n", self.stream, self.behind).into()
     }
 }
 

@@ -83,11 +83,11 @@ struct Webhook {
 }
 
 impl Handler {
-    /// Reads the `handler` of a subscription. `has_model` says whether the client offers a model.
+    /// Reads the `handler` of a subscription. `no_model` says why the client offers no model.
     ///
     /// # Errors
     /// Why it is not permitted, as a sentence for the model.
-    pub(crate) fn read(given: &Value, handler_policy: &HandlerPolicy, has_model: bool) -> Result<Self, String> {
+    pub(crate) fn read(given: &Value, handler_policy: &HandlerPolicy, no_model: Option<&str>) -> Result<Self, String> {
         check_shape(given)?;
         let mut what = What::deserialize(given).map_err(|error| format!("handler: {error}"))?;
         let kind = what.kind();
@@ -102,12 +102,11 @@ impl Handler {
         match &mut what {
             What::Bash(bash) => bash.check()?,
             What::Webhook(webhook) => webhook.check(handler_policy)?,
-            What::Agent(_) if !handler_policy.has_program && !has_model => {
-                return Err("agent handlers need a model: this client declares neither inference requests (MCPL) nor \
-                            sampling, and this server runs no program for agents"
-                    .to_owned());
+            What::Agent(_) => {
+                if let Some(why) = no_model.filter(|_| !handler_policy.has_program) {
+                    return Err(format!("agent handlers need a model: {why}; this server runs no program for agents"));
+                }
             }
-            What::Agent(_) => {}
         }
         let limit = match given.get("timeout") {
             None => handler_policy.limit,

@@ -11,7 +11,7 @@ fn handler_policy() -> HandlerPolicy {
 }
 
 fn read(given: Value) -> Result<Handler, String> {
-    Handler::read(&given, &handler_policy(), true)
+    Handler::read(&given, &handler_policy(), None)
 }
 
 fn event(data: Value) -> Delivered {
@@ -167,9 +167,10 @@ fn e6_agents_need_a_model_and_may_name_tools() {
     let example = json!({"type": "agent", "systemPrompt": "Summarize this Slack message and determine if it requires action.",
         "model": "claude-sonnet-4-5-20250929", "tools": ["slack_reply", "create_task"]});
     let with = |has_program: bool, has_model: bool| {
-        Handler::read(&example, &HandlerPolicy { has_program, ..handler_policy() }, has_model)
+        let no_model = (!has_model).then_some("the host disabled it");
+        Handler::read(&example, &HandlerPolicy { has_program, ..handler_policy() }, no_model)
     };
-    assert!(with(false, false).is_err_and(|why| why.contains("need a model")));
+    assert!(with(false, false).is_err_and(|why| why.contains("need a model: the host disabled it;")));
     for granted in [with(false, true), with(true, false)] {
         assert_eq!(granted.expect("granted").tools().map(<[String]>::len), Some(2));
     }

@@ -26,7 +26,7 @@ impl Desk {
 
     fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolOutcome, String> {
         let id = Self::id(self.made + 1);
-        let call = Call { tool, arguments: &arguments, now: self.now, client: "c", has_model: true };
+        let call = Call { tool, arguments: &arguments, now: self.now, client: "c", no_model: None };
         let done = self.subscriptions.call(&call, || id)?;
         self.made += u32::from(tool == "events_subscribe");
         assert_eq!(SCHEMAS.check(&format!("tool:{tool}:result"), &done.result), Some(vec![]));

@@ -89,12 +89,12 @@ fn what_came_while_nobody_listened_comes_first() {
     let mut streams = Streams::new(true);
     streams.hand_on(numbered(1));
     let mut listener = streams.listen().expect("the first");
-    assert_eq!(&listener.priming()[..], b"id: 0-0\ndata: \n\n");
+    assert_eq!(&listener.priming(None)[..], b"id: 0-0\ndata: \n\n");
     assert_eq!(waiting(&mut listener), ["0-1"]);
     drop(listener);
     streams.hand_on(numbered(2));
     let mut again = streams.listen().expect("the first is gone");
-    assert_eq!(&again.priming()[..], b"id: 0-1\ndata: \n\n");
+    assert_eq!(&again.priming(None)[..], b"id: 0-1\ndata: \n\n");
     assert_eq!(waiting(&mut again), ["0-2"], "what was received is not sent again");
 }
 

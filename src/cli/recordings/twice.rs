@@ -1,0 +1,188 @@
+//! Recorded sessions that are read more than once.
+
+use super::{Recorded, reader};
+use crate::error::{CommandError, ErrorKind};
+use crate::files::reels;
+use crate::trace::{Block, Damage, Event, EventHeader, EventKind, Flags, Item, ReelReader};
+use crate::wire::Framing;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// A recorded session that can be read twice: a file, or a copy of a pipe without a name.
+pub(in crate::cli) struct TwicePath {
+    /// The path to read.
+    pub opened: PathBuf,
+    /// The path as the user knows it.
+    pub shown: PathBuf,
+    /// The file without a name, if it is one.
+    _spooled: Option<File>,
+}
+
+impl TwicePath {
+    /// The named reel, JSON lines or transcript, stdin, or the newest reel.
+    ///
+    /// # Errors
+    ///
+    /// There is no reel, or stdin cannot be read.
+    pub(in crate::cli) fn of(path: Option<&Path>) -> Result<Self, CommandError> {
+        let shown = match path {
+            Some(path) => reels::found(path),
+            None => reels::newest()?,
+        };
+        let is_stdin = shown == Path::new("-");
+        if !is_stdin && (shown.is_file() || shown.is_dir() || !shown.exists()) {
+            return Ok(Self { opened: shown.clone(), shown, _spooled: None });
+        }
+        let failed = |error: io::Error| CommandError::reading(&shown, &error);
+        let mut from: Box<dyn io::Read> = match is_stdin {
+            true => Box::new(io::stdin()),
+            false => Box::new(File::open(&shown).map_err(failed)?),
+        };
+        Self::written(&shown, |out| io::copy(&mut from, out).map(drop).map_err(failed))
+    }
+
+    /// A file without a name, with what `write` writes.
+    ///
+    /// # Errors
+    ///
+    /// Writing fails.
+    pub(in crate::cli) fn written(
+        shown: &Path,
+        write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), CommandError>,
+    ) -> Result<Self, CommandError> {
+        let failed = |error: io::Error| CommandError::writing(&std::env::temp_dir(), &error);
+        let file = unnamed_file().map_err(failed)?;
+        let mut out = BufWriter::new(&file);
+        write(&mut out)?;
+        out.flush().map_err(failed)?;
+        drop(out);
+        Ok(Self { opened: path_of(&file), shown: shown.to_owned(), _spooled: Some(file) })
+    }
+
+    /// The same session, with another path for the user.
+    pub(in crate::cli) fn shown_as(self, shown: &Path) -> Self {
+        Self { shown: shown.to_owned(), ..self }
+    }
+
+    /// Opens the session.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub(in crate::cli) fn open(&self) -> Result<Recorded, CommandError> {
+        let (reader, format) = reader(&self.opened, &self.shown)?;
+        Ok(Recorded { path: self.shown.clone(), reader, format })
+    }
+
+    /// Passes on every event. A damaged reel is refused, because nobody could say what the damage hides.
+    ///
+    /// # Errors
+    ///
+    /// The session cannot be read or is damaged, or `take` fails.
+    pub(in crate::cli) fn each_event(
+        &self,
+        mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let mut reader = self.open()?.reader.leaving_long();
+        let mut pieces = Pieces::default();
+        while let Some(item) = reader.next().map_err(|error| CommandError::reading(&self.shown, &error))? {
+            match item {
+                Item::Damage(damage) if damage.of_index || damage.at_end => {}
+                Item::Damage(damage) => return Err(self.damaged(&damage)),
+                Item::Block(block) => {
+                    match reader.leaves_out(&block) {
+                        true => self.pass_long(&mut reader, &block, &mut pieces, &mut take)?,
+                        false => pieces.pass_all(&block, &mut take)?,
+                    }
+                    reader.recycle(block);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on the events of a block that is too long for the memory.
+    fn pass_long(
+        &self,
+        reader: &mut ReelReader,
+        block: &Block,
+        pieces: &mut Pieces,
+        take: &mut impl FnMut(&Event<'_>) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let mut failure = None;
+        let passed = reader.pass_payload(block, |header, piece, is_last| {
+            if failure.is_none() {
+                failure = pieces.pass(header, piece, is_last, take).err();
+            }
+            Ok(())
+        });
+        failure.map_or(Ok(()), Err)?;
+        let passed = passed.map_err(|error| CommandError::reading(&self.shown, &error))?;
+        passed.map_err(|damage| self.damaged(&damage))
+    }
+
+    fn damaged(&self, damage: &Damage) -> CommandError {
+        CommandError::new(ErrorKind::Input, format!("{}: {damage}", self.shown.display()))
+            .hint("`mcpreel reel repair` writes an intact reel from what can be read")
+    }
+}
+
+/// Divides events that are too long for the memory into pieces, each an event of its own, as recorders do it.
+#[derive(Default)]
+struct Pieces {
+    /// How many events there are more because of that.
+    added: u64,
+}
+
+impl Pieces {
+    fn numbered(&self, header: &EventHeader) -> EventHeader {
+        EventHeader { seq: header.seq + self.added, ..header.clone() }
+    }
+
+    /// Passes on the events of a block, with their new numbers.
+    fn pass_all(
+        &self,
+        block: &Block,
+        take: &mut impl FnMut(&Event<'_>) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        block.events().try_for_each(|event| match self.added {
+            0 => take(&event),
+            _ => take(&Event { header: &self.numbered(event.header), payload: event.payload }),
+        })
+    }
+
+    /// Passes on the next piece of an event.
+    fn pass(
+        &mut self,
+        header: &EventHeader,
+        piece: &[u8],
+        is_last: bool,
+        take: &mut impl FnMut(&Event<'_>) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let mut header = self.numbered(header);
+        let is_whole = is_last && piece.len() == header.len as usize;
+        if !is_last {
+            header.framing = Framing::Fragment;
+            self.added += 1;
+        } else if !is_whole && header.kind == EventKind::Message {
+            header.flags = header.flags.with(Flags::TRUNCATED);
+        }
+        take(&Event { header: &header, payload: piece })
+    }
+}
+
+/// A file without a name, which is gone when it is closed.
+fn unnamed_file() -> io::Result<File> {
+    let folder = std::env::temp_dir();
+    let path = folder.join(format!("mcpreel-{}-{}", std::process::id(), fastrand::u64(..)));
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+fn path_of(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}

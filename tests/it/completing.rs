@@ -1,0 +1,105 @@
+//! Completion in real shells: what is offered for the words so far.
+
+use crate::common::{Live, Stage, finish, message, until};
+use crate::recipes::with_mcpreel;
+use serde_json::json;
+
+/// Sources the registration script as a user does, and prints what a shell would offer: `offered WORD...`.
+const BASH: &str = r#"
+source <(mcpreel completions bash)
+offered() {
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9; COMPREPLY=()
+    _clap_complete_mcpreel mcpreel "${@: -1}"
+    printf '%s\n' "${COMPREPLY[@]}"
+}
+"#;
+
+/// The same in zsh; `_describe` is what shows the values there.
+const ZSH: &str = r#"
+compdef() { :; }
+_describe() { print -rl -- "${(@P)3}"; }
+source <(mcpreel completions zsh)
+offered() { local words=("$@") CURRENT=$#; _clap_dynamic_completer_mcpreel; }
+"#;
+
+/// What a shell offers for these words, of which the last one is not complete.
+fn offered(stage: &Stage, shell: &str, words: &str) -> Vec<String> {
+    let start = if shell == "bash" { BASH } else { ZSH };
+    let script = format!("{start}\noffered {words}");
+    let output = finish(with_mcpreel(stage, stage.command(&[shell, "-c", &script])), Vec::new());
+    assert_eq!(output.err(), "", "{words}");
+    // zsh gets descriptions, too.
+    let value = |line: &str| line.replace("\\:", "\u{1}").split(':').next().unwrap_or_default().replace('\u{1}', ":");
+    output.out().lines().map(|line| if shell == "zsh" { value(line) } else { line.to_owned() }).collect()
+}
+
+fn stage() -> Stage {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("bin")).expect("a folder");
+    std::os::unix::fs::symlink(crate::common::BINARY, stage.path("bin/mcpreel")).expect("a link");
+    std::fs::create_dir(stage.path("work")).expect("a folder");
+    stage.reel("work/monday.reel", &[message(0, "c2s", json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}))]);
+    stage.write("work/notes.txt", "");
+    stage.write(
+        ".mcp.json",
+        json!({"mcpServers": {"files": {"command": "cat"}, "times": {"command": "cat"}}}).to_string(),
+    );
+    stage
+}
+
+/// A recorded session whose server has listed its tools.
+fn live(stage: &Stage) -> Live {
+    let mut live = stage.start(&["record", "--label", "everyday", "--", crate::common::BINARY, "serve"]);
+    let client =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    live.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}));
+    live.message(|message| message["id"] == 1);
+    live.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    live.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}));
+    live.message(|message| message["id"] == 2);
+    live
+}
+
+fn check(shell: &str) {
+    let stage = stage();
+    let has = |words: &str, wanted: &[&str]| {
+        let found = offered(&stage, shell, words);
+        for value in wanted {
+            assert!(found.iter().any(|found| found == value), "{words}: {value} is not in {found:?}");
+        }
+        found
+    };
+    has("mcpreel va", &["validate"]);
+    has("mcpreel show --format ''", &["list", "full", "json"]);
+    let reels = has("mcpreel show work/", &["work/monday.reel"]);
+    assert!(!reels.iter().any(|found| found.contains("notes")), "only recordings: {reels:?}");
+    let reels = has("mcpreel show ''", &["method:", "kind:"]);
+    assert!(!reels.iter().any(|found| found == "-" || found == "cat"), "no programs: {reels:?}");
+    has("mcpreel diff work/monday.reel work/", &["work/monday.reel"]);
+    has("mcpreel call tools/", &["tools/list", "tools/call"]);
+    has("mcpreel call tools/list --server ''", &["files", "times"]);
+    has("mcpreel wrap --config .mcp.json fi", &["files"]);
+    has("mcpreel validate --only schema/params,pairing/id", &["schema/params,pairing/id-in-use"]);
+    has("mcpreel explain pairing/id", &["pairing/id-in-use"]);
+    has("mcpreel record -- mcpree", &["mcpreel"]);
+    has("mcpreel call tools/list -- mcpree", &["mcpreel"]);
+    let live = live(&stage);
+    let name = until("the session is listed", || offered(&stage, shell, "mcpreel show --session ''").first().cloned());
+    assert!(!name.is_empty(), "a session");
+    until("its tools are recorded", || {
+        let found = offered(&stage, shell, &format!("mcpreel call tools/call --session {name} name=add_"));
+        found.iter().any(|found| found == "name=add_note").then_some(())
+    });
+    live.end();
+}
+
+#[test]
+fn bash_offers_what_there_is() {
+    check("bash");
+}
+
+#[test]
+#[ignore = "needs zsh; run tests/full.sh"]
+fn zsh_offers_what_there_is() {
+    check("zsh");
+}

@@ -1,0 +1,150 @@
+//! What users see on a terminal. The terminal is a pseudo-terminal that a few lines of Python open.
+
+use crate::common::{Output, Stage, finish, message};
+use serde_json::json;
+
+/// Runs a command on a terminal of this size, passes it what is typed, and prints what appears on it.
+const TERMINAL: &str = r#"
+import fcntl, os, pty, select, struct, sys, termios
+columns, rows, typed = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].encode()
+pid, terminal = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    os.execvp(sys.argv[4], sys.argv[4:])
+while True:
+    try:
+        read = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not read:
+        break
+    sys.stdout.buffer.write(read)
+    if typed:
+        os.write(terminal, typed)
+        typed = b""
+status = os.waitpid(pid, 0)[1]
+sys.stdout.flush()
+sys.exit(os.waitstatus_to_exitcode(status))
+"#;
+
+/// Runs the binary on a terminal of these columns and 24 rows.
+pub(crate) fn on_terminal(stage: &Stage, columns: usize, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
+    typing(stage, "", columns, environment, arguments)
+}
+
+/// The same, and types something as soon as there is output.
+pub(crate) fn typing(
+    stage: &Stage,
+    typed: &str,
+    columns: usize,
+    environment: &[(&str, &str)],
+    arguments: &[&str],
+) -> Output {
+    let (binary, columns) = (crate::common::binary(), columns.to_string());
+    let mut words = vec!["python3", "-c", TERMINAL, &columns, "24", typed, &binary];
+    words.extend(arguments);
+    let mut command = stage.command(&words);
+    command.env_remove("NO_COLOR").env("TERM", "xterm").env("LC_ALL", "C.UTF-8").env("PYTHONUTF8", "1");
+    command.envs(environment.iter().copied());
+    let mut output = finish(command, Vec::new());
+    output.stdout.retain(|byte| *byte != b'\r');
+    output
+}
+
+/// A reel of so many calls of `echo`, each with its response.
+fn echoes(stage: &Stage, calls: u64) {
+    let call = |number: u64| {
+        let arguments = json!({"message": format!("hello {number}")});
+        let params = json!({"name": "echo", "arguments": arguments});
+        let result = json!({"content": [{"type": "text", "text": format!("Echo: hello {number}")}]});
+        [
+            message(
+                number * 10,
+                "c2s",
+                json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}),
+            ),
+            message(number * 10 + 5, "s2c", json!({"jsonrpc": "2.0", "id": number, "result": result})),
+        ]
+    };
+    stage.reel("echo.reel", &(0..calls).flat_map(call).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_terminal_gets_headings_and_lines_that_fit() {
+    let stage = Stage::new();
+    echoes(&stage, 2);
+    let plain = [("NO_COLOR", "1")];
+    let shown = on_terminal(&stage, 120, &plain, &["show", "echo.reel"]).out();
+    let expected = "  no.         time       size  latency   id method, arguments → result
+    0     0.000000 →    103 B             0 tools/call echo message=\"hello 0\"
+    1     0.005000 ←     88 B   5.0 ms    0 tools/call echo message=\"hello 0\" → \"Echo: hello 0\"
+";
+    assert!(shown.starts_with(expected), "{shown}");
+    let narrow = on_terminal(&stage, 80, &plain, &["show", "echo.reel"]).out();
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    assert!(narrow.contains("tools/call echo mess… → \"Echo: h…\n"), "{narrow}");
+    // A pipe gets all of it, and no headings.
+    let piped = stage.ok(&["show", "echo.reel"]).out();
+    assert_eq!(piped, shown.split_once('\n').map(|(_, rest)| rest.to_owned()).unwrap_or_default());
+}
+
+#[test]
+fn a_pager_shows_long_output_only() {
+    let stage = Stage::new();
+    let pager = stage.write("pager", "#!/bin/sh\necho PAGED $1\ncat\n");
+    std::process::Command::new("chmod").arg("+x").arg(&pager).status().expect("chmod works");
+    let pager = format!("{} here", pager.display());
+    let paged = |arguments: &[&str]| on_terminal(&stage, 100, &[("PAGER", &pager)], arguments);
+    echoes(&stage, 10);
+    assert!(!paged(&["show", "echo.reel"]).out().contains("PAGED"), "21 lines fit on 24 rows");
+    assert!(paged(&["show", "echo.reel", "--pager"]).out().starts_with("PAGED here\n"));
+    echoes(&Stage::new(), 0);
+    std::fs::remove_file(stage.path("echo.reel")).expect("removed");
+    echoes(&stage, 40);
+    let long = paged(&["show", "echo.reel"]);
+    assert!(long.out().starts_with("PAGED here\n") && long.out().contains("hello 39"), "{long:?}");
+    assert!(paged(&["show", "echo.reel", "--full"]).out().starts_with("PAGED here\n"));
+    for without in [&["--no-pager"][..], &["-n", "5"]] {
+        let mut arguments = vec!["show", "echo.reel"];
+        arguments.extend(without);
+        assert!(!paged(&arguments).out().contains("PAGED"), "{without:?}");
+    }
+    let dumb = on_terminal(&stage, 100, &[("PAGER", &pager), ("TERM", "dumb")], &["show", "echo.reel"]).out();
+    assert!(!dumb.contains("PAGED") && !dumb.contains('\u{1b}'), "{dumb}");
+    let missing = on_terminal(&stage, 100, &[("PAGER", "/no/such/pager")], &["show", "echo.reel"]).out();
+    assert!(missing.contains("cannot start the pager /no/such/pager") && missing.contains("hello 39"), "{missing}");
+    // Not on a terminal, there is none.
+    assert!(!stage.ok(&["show", "echo.reel", "--pager"]).out().contains("PAGED"));
+}
+
+#[test]
+fn the_exit_code_is_preserved_behind_a_pager() {
+    let stage = Stage::new();
+    echoes(&stage, 400);
+    let mut damaged = stage.read("echo.reel");
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    stage.write("damaged.reel", damaged);
+    let paged = |arguments: &[&str]| on_terminal(&stage, 100, &[("PAGER", "sed s/^/PAGED:/")], arguments);
+    let shown = paged(&["show", "--pager", "damaged.reel"]);
+    assert_eq!(shown.code(), 1, "{shown:?}");
+    assert!(shown.out().contains("PAGED:mcpreel: damage"), "notes are in the pager, too: {shown:?}");
+    assert_eq!(paged(&["show", "--pager", "echo.reel"]).code(), 0);
+    // An early end of the pager is no error.
+    let left = on_terminal(&stage, 100, &[("PAGER", "head -n 2")], &["show", "echo.reel"]);
+    assert_eq!((left.code(), left.out().lines().count()), (0, 2), "{left:?}");
+    let error = paged(&["show", "--pager", "echo.reel", "method:"]);
+    assert_eq!(error.code(), 2, "{error:?}");
+}
+
+#[test]
+fn less_is_the_default_and_waits_for_the_user() {
+    let stage = Stage::new();
+    echoes(&stage, 400);
+    if stage.command(&["less", "--version"]).output().is_err() {
+        return;
+    }
+    let shown = typing(&stage, "q", 100, &[], &["show", "echo.reel"]);
+    assert_eq!(shown.code(), 0, "{shown:?}");
+    assert!(shown.out().contains("hello 5") && !shown.out().contains("hello 399"), "{shown:?}");
+}

@@ -2,10 +2,9 @@
 
 use super::ExportFormat;
 use super::messages::{ByMessage, Message, MessageExporter};
-use crate::session::Pairing;
 use crate::trace::{Event, EventKind, FileHeader, Flags};
 use crate::wire::text::excerpt;
-use crate::wire::{Direction, Envelope, MessageKind, json};
+use crate::wire::{Direction, MessageKind};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -26,9 +25,6 @@ const METHOD_CHARS: usize = 100;
 const LINE_CHARS: usize = 60;
 const LINE_BYTES: usize = 400;
 
-/// Of a batch, at most this many messages are named.
-const BATCH_ITEMS: usize = 5;
-
 /// At most this many pairs of participants are declared. The order of further ones is that of their first message.
 const MAX_PAIRS: usize = 1000;
 
@@ -39,8 +35,6 @@ const INJECTED: &str = "[injected] ";
 #[derive(Default)]
 struct Diagram {
     participants: Participants,
-    /// The requests that wait for their answers, each with its method as the diagram shows it.
-    open: Pairing<String>,
     /// The notification that came last, which is not written yet.
     last: Option<Repeated>,
 }
@@ -73,7 +67,7 @@ impl MessageExporter for Diagram {
             return self.notification(route, method, message.len, out);
         }
         self.write_last(out)?;
-        let label = self.label(route, &message.envelope, message.body) + &size(message.len, 1);
+        let label = label(message) + &size(message.len, 1);
         self.arrow(route, message.envelope.kind, &label, out)
     }
 
@@ -122,53 +116,18 @@ impl Diagram {
         let mark = if route.injected { INJECTED } else { "" };
         writeln!(out, "    {from}{}{to}: {mark}{label}", shape(kind))
     }
+}
 
-    /// Returns what stands at the arrow of a message.
-    fn label(&mut self, route: Route, envelope: &Envelope<'_>, body: Option<&[u8]>) -> String {
-        match (envelope.kind, body) {
-            (MessageKind::Batch, Some(body)) => self.batch(route, body),
-            (MessageKind::Batch, None) => "batch".to_owned(),
-            _ => self.single(route, envelope, body.unwrap_or_default()),
+/// Returns what stands at the arrow of a message.
+fn label(message: &Message<'_>) -> String {
+    let method = message.method.as_deref().map(|method| escaped(method, METHOD_CHARS));
+    match message.envelope.kind {
+        MessageKind::Request | MessageKind::Notification => method.unwrap_or_default(),
+        kind @ (MessageKind::Result | MessageKind::Error) => {
+            format!("{} of {}", kind.name(), method.as_deref().unwrap_or("an unknown request"))
         }
-    }
-
-    /// Returns what stands at the arrow of a batch. All messages in it are noted, not only those that are named.
-    fn batch(&mut self, route: Route, body: &[u8]) -> String {
-        let (mut count, mut names) = (0, Vec::new());
-        for item in json::items(body) {
-            // A batch in a batch is no message; nothing in it is looked at.
-            let name = self.single(route, &Envelope::scan(item), item);
-            if count < BATCH_ITEMS {
-                names.push(name);
-            }
-            count += 1;
-        }
-        if count > BATCH_ITEMS {
-            names.push("…".to_owned());
-        }
-        format!("batch of {count} ({})", names.join(", "))
-    }
-
-    /// Returns what stands at the arrow of a message that is not a batch.
-    fn single(&mut self, route: Route, envelope: &Envelope<'_>, body: &[u8]) -> String {
-        let Route { stream, direction, .. } = route;
-        let method = || escaped(envelope.method.as_deref().unwrap_or_default(), METHOD_CHARS);
-        let id = envelope.id.map(|id| id.key());
-        match envelope.kind {
-            MessageKind::Request => {
-                let method = method();
-                if let Some(id) = id {
-                    self.open.ask(stream, direction, id, method.clone());
-                }
-                method
-            }
-            MessageKind::Notification => method(),
-            kind @ (MessageKind::Result | MessageKind::Error) => {
-                let asked = id.and_then(|id| self.open.answer(stream, direction, id));
-                format!("{} of {}", kind.name(), asked.as_deref().unwrap_or("an unknown request"))
-            }
-            kind => no_message(kind, body),
-        }
+        MessageKind::Batch => "batch".to_owned(),
+        kind => no_message(kind, message.body.unwrap_or_default()),
     }
 }
 
@@ -244,46 +203,36 @@ fn size(bytes: u64, count: u64) -> String {
 
 /// Returns the beginning of a stranger's text so that Mermaid shows it and finds no syntax in it: a character that could be
 /// syntax is written as its code. These are not only `;`, `#` and line ends: Mermaid also looks for `%%`, `<br>`, `$$` and
-/// `wrap:` in a label.
+/// `wrap:` in a label. A text with such characters is in quotes, so that it does not look like a mark of this diagram.
 fn escaped(text: &str, max: usize) -> String {
     let start = excerpt(text, max);
     if start.is_empty() {
         return "(empty)".to_owned();
     }
     let is_plain = |found: char| found.is_alphanumeric() || matches!(found, ' ' | '/' | '_' | '-' | '.' | '…');
-    start.chars().fold(String::new(), |mut out, found| {
-        if is_plain(found) {
-            out.push(found);
-        } else {
-            out.push_str(&format!("#{};", u32::from(found)));
-        }
-        out
-    })
+    let code = |found: char| if is_plain(found) { found.to_string() } else { format!("#{};", u32::from(found)) };
+    let shown: String = start.chars().map(code).collect();
+    if start.chars().all(is_plain) { shown } else { format!("#34;{shown}#34;") }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Exporter as _;
+    use super::super::messages::tests::header;
     use super::*;
+    use crate::trace::EventHeader;
+    use crate::wire::Framing;
 
     const CLIENT: Direction = Direction::ClientToServer;
     const SERVER: Direction = Direction::ServerToClient;
 
     /// The arrows for these messages: the stream, the sender and the text of each.
     fn arrows(messages: &[(u32, Direction, &str)]) -> String {
-        let (mut diagram, mut out) = (Diagram::default(), Vec::new());
+        let (mut diagram, mut out) = (ByMessage::<Diagram>::default(), Vec::new());
         for (seq, (stream, direction, text)) in (0..).zip(messages) {
-            let message = Message {
-                seq,
-                time: 0,
-                stream: *stream,
-                exchange: 0,
-                direction: *direction,
-                flags: Flags::default(),
-                len: text.len() as u64,
-                envelope: Envelope::scan(text.as_bytes()),
-                body: Some(text.as_bytes()),
-            };
-            diagram.message(&message, &mut out).expect("written");
+            let header =
+                EventHeader { stream: *stream, ..header(seq, Framing::Lf, Flags::toward(*direction), text.len()) };
+            diagram.event(&Event { header: &header, payload: text.as_bytes() }, &mut out).expect("written");
         }
         diagram.end(&mut out).expect("written");
         String::from_utf8(out).expect("text")
@@ -293,10 +242,11 @@ mod tests {
     fn nothing_in_a_strangers_text_is_syntax() {
         for (text, written) in [
             ("tools/call", "tools/call"),
-            ("a\nclient->>server: b", "a client-#62;#62;server#58; b"),
-            ("a;b#35;%%{init}%%", "a#59;b#35;35#59;#37;#37;#123;init#125;#37;#37;"),
-            ("wrap:<br/>$$x$$", "wrap#58;#60;br/#62;#36;#36;x#36;#36;"),
-            ("größe\u{202e}", "größe#65533;"),
+            ("a\nclient->>server: b", "#34;a client-#62;#62;server#58; b#34;"),
+            ("a;b#35;%%{init}%%", "#34;a#59;b#35;35#59;#37;#37;#123;init#125;#37;#37;#34;"),
+            ("wrap:<br/>$$x$$", "#34;wrap#58;#60;br/#62;#36;#36;x#36;#36;#34;"),
+            ("größe\u{202e}", "#34;größe#65533;#34;"),
+            ("[injected] ping × 2", "#34;#91;injected#93; ping #215; 2#34;"),
             (" \n", "(empty)"),
         ] {
             assert_eq!(escaped(text, 99), written);
@@ -326,7 +276,7 @@ mod tests {
 
     #[test]
     fn answers_name_their_requests_in_batches_too() {
-        let batch = r#"[{"id":1,"method":"a"},{"method":"b"},{"id":2,"method":"c"},[[]],4,5]"#;
+        let batch = r#"[{"id":1,"method":"a"},{"method":"b"},{"id":2,"method":"c"},[[]],4]"#;
         let got = arrows(&[
             (1, CLIENT, batch),
             (2, SERVER, r#"{"id":2,"result":{}}"#),
@@ -335,11 +285,15 @@ mod tests {
             (1, SERVER, r#"{"id":1,"error":{}}"#),
         ]);
         let expected = [
-            "client->>server: batch of 6 (a, b, c, [no message] batch #91;#91;#93;#93;, [no message] unclassified 4, …)",
+            "client->>server: a",
+            "client-)server: b",
+            "client->>server: c",
+            "client->>server: batch",
+            "client-xserver: [no message] unclassified 4",
             "participant client 2",
             "participant server 2",
             "server 2-->>client 2: result of an unknown request",
-            "server->>client: batch of 1 (result of c)",
+            "server-->>client: result of c",
             "server-->>client: error of a",
             "server-->>client: error of an unknown request",
         ];
@@ -350,9 +304,9 @@ mod tests {
     fn lines_that_are_no_messages_are_marked() {
         let got = arrows(&[(1, SERVER, "ready; go"), (1, SERVER, " "), (1, CLIENT, "{\"id\":"), (1, CLIENT, "7")]);
         let expected = [
-            "server-xclient: [no message] noise ready#59; go",
+            "server-xclient: [no message] noise #34;ready#59; go#34;",
             "server-xclient: [no message] blank",
-            "client-xserver: [no message] malformed #123;#34;id#34;#58;",
+            "client-xserver: [no message] malformed #34;#123;#34;id#34;#58;#34;",
             "client-xserver: [no message] unclassified 7",
         ];
         assert_eq!(got, expected.map(|line| format!("    {line}\n")).concat());

@@ -766,11 +766,11 @@ fn a_table_for_spreadsheets() {
     let table = stage.ok(&["export", "--format", "csv", "t.reel"]).out();
     let time = format!("{}.000000000Z", CREATED.trim_end_matches('Z'));
     let expected = [
-        "seq,time,stream,exchange,dir,kind,method,id,bytes,flags,message".to_owned(),
+        "seq,time,stream,exchange,dir,kind,method,id,latency_ms,bytes,flags,message".to_owned(),
         format!(
-            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",44,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
+            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",,44,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
         ),
-        format!("1,{time},1,2,s2c,noise,,,16,injected,\"'-noise \"\"quoted\"\"\r\"\n"),
+        format!("1,{time},1,2,s2c,noise,,,,16,injected,\"'-noise \"\"quoted\"\"\r\"\n"),
     ];
     assert_eq!(table, expected.join("\n"));
 }
@@ -791,15 +791,15 @@ fn a_sequence_diagram() {
     let expected = "sequenceDiagram
     participant client
     participant server
-    client->>server: a#59; #37;#37;#123;init#125;#37;#37;
+    client->>server: #34;a#59; #37;#37;#123;init#125;#37;#37;#34;
     server-)client: notifications/progress × 2
-    server-xclient: [no message] noise ready#58; #35;1
+    server-xclient: [no message] noise #34;ready#58; #35;1#34;
     participant client 7
     participant server 7
     client 7->>server 7: [injected] ping
     Note over client 7,server 7: traffic is missing here
     server-)client: notifications/progress
-    server-->>client: result of a#59; #37;#37;#123;init#125;#37;#37; (1020 bytes)
+    server-->>client: result of #34;a#59; #37;#37;#123;init#125;#37;#37;#34; (1020 bytes)
 ";
     assert_eq!(stage.ok(&["export", "--format", "mermaid", "d.reel"]).out(), expected);
 }

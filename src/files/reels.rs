@@ -173,7 +173,10 @@ pub(crate) fn whole(reader: ReelReader, path: &Path, warn: Warn) -> Result<ReelR
     if is_being_written(path) {
         return Ok(reader.following());
     }
-    warn(&format!("{} has no usable index; if its recorder was killed, the last events may be missing", path.display()));
+    warn(&format!(
+        "{} has no usable index; if its recorder was killed, the last events may be missing",
+        path.display()
+    ));
     Ok(reader)
 }
 

@@ -4,6 +4,7 @@ use super::ExportFormat;
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
 use crate::trace::{FileHeader, Flags};
+use crate::wire::units::millis_of;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -15,8 +16,8 @@ pub(crate) const EXPORT: ExportFormat = ExportFormat {
 };
 
 /// The headings of the columns.
-const COLUMNS: [&str; 11] =
-    ["seq", "time", "stream", "exchange", "dir", "kind", "method", "id", "bytes", "flags", "message"];
+const COLUMNS: [&str; 12] =
+    ["seq", "time", "stream", "exchange", "dir", "kind", "method", "id", "latency_ms", "bytes", "flags", "message"];
 
 /// Spreadsheets take a cell that begins with one of these for a formula.
 const FORMULA: &[u8] = b"=+-@\t\r";
@@ -41,8 +42,9 @@ impl MessageExporter for Rows {
                 number(message.exchange.into()),
                 message.direction.short().as_bytes().into(),
                 envelope.kind.name().as_bytes().into(),
-                cell(envelope.method.as_deref().unwrap_or_default().as_bytes()),
+                cell(message.method.as_deref().unwrap_or_default().as_bytes()),
                 envelope.id.map_or(&b""[..], |id| id.0).into(),
+                message.latency.map(|time| millis_of(time).to_string()).unwrap_or_default().into_bytes().into(),
                 number(message.len),
                 flags.collect::<Vec<_>>().join(" ").into_bytes().into(),
                 cell(message.body.unwrap_or_default()),

@@ -1,14 +1,20 @@
-//! Exports that need each message once, whole: joins what an [`Exporter`] gets in several pieces.
+//! Exports that need each message once, whole: joins what an [`Exporter`] gets in several pieces, takes batches apart, and
+//! finds the request of an answer.
 
 use super::Exporter;
+use crate::session::Pairing;
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent, OpenFrame, OpenFrames};
-use crate::wire::{Direction, Envelope, Framing};
+use crate::wire::{Direction, Envelope, Framing, IdKey, MessageKind, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// One message of a reel, or a line that is no message (`envelope.kind` is `Noise`, `Blank` or `Malformed`).
+/// One message of a reel, or a line that is no message: then `envelope.kind` is `Unclassified` (JSON of another kind),
+/// `Malformed` (nearly JSON), `Noise` or `Blank`. The messages of a batch come one by one; only one that is empty, in
+/// another batch, or without a `body` has the kind `Batch`.
 pub(crate) struct Message<'a> {
-    /// The number of the event, from 0. If the reel has the message in several events, it is that of the last one.
+    /// The number of the event, from 0. The messages of a batch have the same one. If the reel has a message in several
+    /// events, it is that of the last one.
     pub seq: u64,
     /// The time in Unix nanoseconds; `jsonl::rfc3339` formats it.
     pub time: i64,
@@ -20,11 +26,15 @@ pub(crate) struct Message<'a> {
     pub direction: Direction,
     /// Marks, such as [`Flags::INJECTED`].
     pub flags: Flags,
-    /// The number of recorded bytes, with everything that frames the message except the end of a line.
+    /// The number of recorded bytes: the text, and what frames it (an HTTP-like header block or the fields of a
+    /// server-sent event), but not the end of a line.
     pub len: u64,
-    /// Its kind, id and method. Without a `body`, long strings in it are cut, and of what is nested deeper than the
-    /// members of `params` and `result`, only brackets are left.
+    /// Its kind, id, params and so on. Without a `body`, long strings in it are cut, and deeper levels are left out.
     pub envelope: Envelope<'a>,
+    /// Its method; for an answer, that of its request, if the reel has it. Any text: a stranger wrote it.
+    pub method: Option<Cow<'a, str>>,
+    /// For an answer, the time since its request in nanoseconds.
+    pub latency: Option<i64>,
     /// Its text, byte for byte: a stranger's bytes, which need not be UTF-8 or JSON. `None` if the message does not fit
     /// in memory (64 MiB), or if parts of it are missing from the reel.
     pub body: Option<&'a [u8]>,
@@ -46,7 +56,8 @@ pub(crate) trait MessageExporter {
     /// Writing failed.
     fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Processes an event that is not a message: `header.kind` says what it is and what its payload contains.
+    /// Processes an event that is not a message: `header.kind` says what it is, and [`EventKind`] what its payload
+    /// contains. If it concerns no single stream, `header.stream` is 0.
     ///
     /// # Errors
     /// Writing failed.
@@ -72,6 +83,8 @@ pub(crate) struct ByMessage<E> {
     frames: OpenFrames,
     /// The incomplete messages by the number of their first piece, each with its last piece and length so far.
     incomplete: BTreeMap<u64, (EventHeader, u64)>,
+    /// The methods and times of the requests that wait for their answers.
+    requests: Pairing<(String, i64)>,
 }
 
 impl<E: MessageExporter> ByMessage<E> {
@@ -81,8 +94,10 @@ impl<E: MessageExporter> ByMessage<E> {
         let Some(frame) = self.frames.take(&event, header.seq) else {
             let body = framing.body(payload);
             let is_all = framing != Framing::Fragment && payload.len() == header.len as usize;
-            let body_if_whole = Some(body).filter(|_| is_all && !header.flags.has(Flags::TRUNCATED));
-            return self.write(header, payload.len() as u64, Envelope::scan(body), body_if_whole, out);
+            return match is_all && !header.flags.has(Flags::TRUNCATED) {
+                true => self.write_whole(header, payload.len() as u64, body, out),
+                false => self.write(header, payload.len() as u64, Envelope::scan(body), None, out),
+            };
         };
         if framing == Framing::Fragment {
             self.incomplete.insert(frame.first, (header.clone(), frame.len));
@@ -91,6 +106,16 @@ impl<E: MessageExporter> ByMessage<E> {
         }
         self.incomplete.remove(&frame.first);
         self.write(header, frame.len, frame.envelope(), None, out)
+    }
+
+    /// Writes a message, or each message of a batch.
+    fn write_whole(&mut self, header: &EventHeader, len: u64, body: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        let envelope = Envelope::scan(body);
+        if envelope.kind != MessageKind::Batch || json::items(body).next().is_none() {
+            return self.write(header, len, envelope, Some(body), out);
+        }
+        json::items(body)
+            .try_for_each(|item| self.write(header, item.len() as u64, Envelope::scan(item), Some(item), out))
     }
 
     fn write(
@@ -103,7 +128,25 @@ impl<E: MessageExporter> ByMessage<E> {
     ) -> io::Result<()> {
         let EventHeader { seq, stream, exchange, flags, .. } = *header;
         let (time, direction) = (self.created.saturating_add(header.time), header.direction());
-        self.exporter.message(&Message { seq, time, stream, exchange, direction, flags, len, envelope, body }, out)
+        let request = self.request(header, &envelope);
+        let latency = request.as_ref().map(|(_, asked)| header.time.saturating_sub(*asked));
+        let method = request.map(|(method, _)| method.into()).or_else(|| envelope.method.clone());
+        let message = Message { seq, time, stream, exchange, direction, flags, len, envelope, method, latency, body };
+        self.exporter.message(&message, out)
+    }
+
+    /// Remembers a request, or returns the method and time of the request that an answer belongs to.
+    fn request(&mut self, header: &EventHeader, envelope: &Envelope<'_>) -> Option<(String, i64)> {
+        let (stream, direction, time) = (header.stream, header.direction(), header.time);
+        let id: IdKey = envelope.id?.key();
+        match (envelope.kind, &envelope.method) {
+            (MessageKind::Request, Some(method)) => {
+                self.requests.ask(stream, direction, id, (method.as_ref().to_owned(), time));
+                None
+            }
+            (MessageKind::Result | MessageKind::Error, _) => self.requests.answer(stream, direction, id),
+            _ => None,
+        }
     }
 
     /// Writes the messages whose last pieces are missing.
@@ -148,11 +191,25 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::trace::MessageHeader;
     use crate::wire::MessageKind;
     use std::fmt::Write as _;
+
+    #[test]
+    fn the_messages_of_a_batch_come_one_by_one_and_answers_have_the_method_of_their_request() {
+        let (call, ping) = (r#"{"id":1,"method":"a"}"#, r#"{"id":2,"method":"b"}"#);
+        let (result, error) = (r#"{"id":2,"result":{}}"#, r#"{"id":9,"error":{}}"#);
+        let got = listed(&[
+            (Framing::Lf, CLIENT, &format!("[{call},{ping},[]]")),
+            (Framing::Lf, SERVER, &format!("[{result},{error}]")),
+            (Framing::Lf, SERVER, "[]"),
+        ]);
+        let expected = ["0 c2s request a 21 whole", "0 c2s request b 21 whole", "0 c2s batch - 2 whole"];
+        let answers = ["1 s2c result b 20 whole", "1 s2c error - 19 whole", "2 s2c batch - 2 whole", ""];
+        assert_eq!(got, [&expected[..], &answers].concat().join("\n"));
+    }
 
     /// Lists what it gets: number, sender, kind, method, length, whether there is a body.
     #[derive(Default)]
@@ -161,7 +218,7 @@ mod tests {
     impl MessageExporter for List {
         fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()> {
             let Message { seq, len, envelope, body, .. } = message;
-            let (kind, method) = (envelope.kind.name(), envelope.method.as_deref().unwrap_or("-"));
+            let (kind, method) = (envelope.kind.name(), message.method.as_deref().unwrap_or("-"));
             let whole = if body.is_some() { "whole" } else { "cut" };
             writeln!(out, "{seq} {} {kind} {method} {len} {whole}", message.direction.short())
         }
@@ -171,7 +228,7 @@ mod tests {
         }
     }
 
-    fn header(seq: u64, framing: Framing, flags: Flags, len: usize) -> EventHeader {
+    pub(in crate::formats) fn header(seq: u64, framing: Framing, flags: Flags, len: usize) -> EventHeader {
         let message = MessageHeader { kind: MessageKind::Request, method: None, id: None };
         let (kind, len) = (EventKind::Message, u32::try_from(len).expect("short"));
         EventHeader {

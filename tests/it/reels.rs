@@ -766,13 +766,42 @@ fn a_table_for_spreadsheets() {
     let table = stage.ok(&["export", "--format", "csv", "t.reel"]).out();
     let time = format!("{}.000000000Z", CREATED.trim_end_matches('Z'));
     let expected = [
-        "seq,time,stream,exchange,dir,kind,method,id,bytes,flags,message".to_owned(),
+        "seq,time,stream,exchange,dir,kind,method,id,latency_ms,bytes,flags,message".to_owned(),
         format!(
-            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",44,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
+            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",,44,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
         ),
-        format!("1,{time},1,2,s2c,noise,,,16,injected,\"'-noise \"\"quoted\"\"\r\"\n"),
+        format!("1,{time},1,2,s2c,noise,,,,16,injected,\"'-noise \"\"quoted\"\"\r\"\n"),
     ];
     assert_eq!(table, expected.join("\n"));
+}
+
+#[test]
+fn a_sequence_diagram() {
+    let stage = Stage::new();
+    let request = r#""stream":4,"dir":"c2s","message":{"id":1,"method":"a;\n%%{init}%%"}"#;
+    let progress = r#""stream":4,"dir":"s2c","message":{"method":"notifications/progress"}"#;
+    let noise = r#""stream":4,"dir":"s2c","text":"ready: #1""#;
+    let injected = r#""stream":7,"dir":"c2s","injected":true,"message":{"id":1,"method":"ping"}"#;
+    let gap = r#""stream":7,"event":"gap","framing":"whole","base64":"oA==""#;
+    let answer = format!(r#""stream":4,"dir":"s2c","message":{{"id":1,"result":"{}"}}"#, "x".repeat(1000));
+    let lines = [request, progress, progress, noise, injected, gap, progress, &answer];
+    let header = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");
+    let lines = lines.map(|members| format!("{{\"time\":\"{CREATED}\",{members}}}\n")).concat();
+    stage.import("d.reel", header + &lines);
+    let expected = "sequenceDiagram
+    participant client
+    participant server
+    client->>server: #34;a#59; #37;#37;#123;init#125;#37;#37;#34;
+    server-)client: notifications/progress × 2
+    server-xclient: [no message] noise #34;ready#58; #35;1#34;
+    participant client 7
+    participant server 7
+    client 7->>server 7: [injected] ping
+    Note over client 7,server 7: traffic is missing here
+    server-)client: notifications/progress
+    server-->>client: result of #34;a#59; #37;#37;#123;init#125;#37;#37;#34; (1020 bytes)
+";
+    assert_eq!(stage.ok(&["export", "--format", "mermaid", "d.reel"]).out(), expected);
 }
 
 #[test]

@@ -72,8 +72,8 @@ impl<'a> Comparison<'a> {
     fn read(&self, path: &Path) -> Result<Recording, CommandError> {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
         let mut folded = Folded::default();
-        let damage = recordings::open(path, None)?
-            .each_event(|_| {}, |event| self.take(event, &mut folded, &mut collector))?;
+        let damage =
+            recordings::open(path, None)?.each_event(|_| {}, |event| self.take(event, &mut folded, &mut collector))?;
         damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
         Ok(collector.finish())
     }

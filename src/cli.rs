@@ -12,6 +12,7 @@ mod progress;
 mod project;
 mod recordings;
 mod redaction;
+mod secret_warning;
 mod target;
 mod verdict;
 

@@ -85,7 +85,9 @@ mod tests {
     const HEADER: &str = r#"{"reel":{"version":1,"created":"2026-11-23T10:00:00Z","tool":"t","label":"l"}}"#;
 
     fn line(seq: usize, text: &str) -> String {
-        format!(r#"{{"seq":{seq},"time":"2026-11-23T10:00:01Z","stream":1,"dir":"c2s","event":"stderr","text":"{text}"}}"#)
+        format!(
+            r#"{{"seq":{seq},"time":"2026-11-23T10:00:01Z","stream":1,"dir":"c2s","event":"stderr","text":"{text}"}}"#
+        )
     }
 
     fn conversion(text: String) -> Conversion {

@@ -114,8 +114,12 @@ impl Twins {
         }
         let whole = around(left, at, |byte| byte.is_ascii_alphanumeric() || b"+/_-=".contains(&byte));
         let part = around(left, at, |byte| byte.is_ascii_alphanumeric() || b"+_-=".contains(&byte));
-        [whole, part].into_iter().find(|range| {
-            let text = |side: &[u8]| decoded(side.get(range.clone()).unwrap_or_default());
+        let lines = around(left, at, |byte| byte.is_ascii_alphanumeric() || b"+/_-=\r\n".contains(&byte));
+        [lines, whole, part].into_iter().find(|range| {
+            let run = |side: &[u8]| side.get(range.clone()).unwrap_or_default().to_vec();
+            let text = |side: &[u8]| {
+                decoded(&run(side).into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<_>>())
+            };
             let (Some(on_left), Some(on_right)) = (text(left), text(right)) else { return false };
             self.aligned(&on_left.text, &on_right.text, false, depth + 1) == on_right.text
         })

@@ -257,7 +257,8 @@ impl Replacer {
     /// Returns the places of base64 of data in which there is a known secret.
     fn data_runs(&self, text: &[u8]) -> Vec<Range<usize>> {
         let has_known = |range: &Range<usize>| {
-            decoded(&text[range.clone()]).is_some_and(|inner| !inner.is_text() && !self.known.find(&inner.text).is_empty())
+            decoded(&text[range.clone()])
+                .is_some_and(|inner| !inner.is_text() && !self.known.find(&inner.text).is_empty())
         };
         runs(text, is_base64).map(|range| padded(text, range)).filter(has_known).collect()
     }
@@ -377,9 +378,8 @@ fn wrapped_runs(text: &[u8]) -> Vec<Range<usize>> {
         let is_line = first.len() >= SHORTEST_LINE && first.len() % 4 == 0;
         let mut whole = first.clone();
         while is_line
-            && let Some(next) = lines.next_if(|next| {
-                matches!(&text[whole.end..next.start], b"\n" | b"\r\n") && next.len() <= first.len()
-            })
+            && let Some(next) = lines
+                .next_if(|next| matches!(&text[whole.end..next.start], b"\n" | b"\r\n") && next.len() <= first.len())
         {
             whole.end = next.end;
             if next.len() < first.len() {

@@ -17,7 +17,8 @@ fn redacted(stage: &Stage, others: &[Value]) -> Vec<Value> {
     stage.ok(&["redact", "a.reel", "-o", "r.reel", "--force"]);
     let again = stage.ok(&["redact", "r.reel", "--dry-run", "-f", "json"]);
     assert_eq!(again.json()["places"], json!([]), "nothing is left to redact");
-    assert_eq!(stage.run(&["diff", "a.reel", "r.reel"], "").code(), 0);
+    let differences = stage.run(&["diff", "a.reel", "r.reel"], "");
+    assert_eq!(differences.code(), 0, "{differences:?}");
     let lines = stage.ok(&["export", "r.reel"]).out();
     let messages = lines.lines().filter_map(|line| Some(serde_json::from_str::<Value>(line).ok()?["message"].take()));
     messages.filter(|message| message.is_object()).skip(1).collect()

@@ -296,16 +296,18 @@ fn compressed_bodies_and_streams_are_redacted_and_stay_readable() {
         let tap = Tap::start(&stage, server, &[]);
         post(tap.address, "", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
         let events = tap.end();
-        assert!(events.iter().any(|event| event["message"]["result"]["api_key"] == PASSWORD), "{coding}: {events:?}");
+        let has_secret = |event: &serde_json::Value| match is_stream {
+            true => event["text"].as_str().is_some_and(|text| text.contains(PASSWORD)),
+            false => event["message"]["result"]["api_key"] == PASSWORD,
+        };
+        assert!(events.iter().any(has_secret), "{coding}: {events:?}");
         stage.ok(&["redact", "t.reel", "-o", "r.reel"]);
         let left = String::from_utf8_lossy(&contents(&stage.path("r.reel"))).into_owned();
         assert!(!left.contains(PASSWORD) && !left.contains(&TOKEN[4..]), "{coding}: {left}");
         assert!(left.contains("ghp_redacted"), "{coding}: {left}");
         assert_eq!(stage.run(&["diff", "t.reel", "r.reel"], "").code(), 0, "{coding}");
-        let shown = stage.ok(&["show", "r.reel", "-f", "json", "kind:result"]).out();
-        let shown: serde_json::Value = serde_json::from_str(shown.trim()).expect("one result");
-        let token = shown["message"]["result"]["token"].as_str().unwrap_or_default();
-        assert!(token.starts_with("ghp_redacted") && token.len() == TOKEN.len(), "{coding}: {shown}");
+        let shown = stage.ok(&["show", "--full", "--no-fold", "r.reel", "kind:result"]).out();
+        assert!(shown.contains(r#""token": "ghp_redacted"#), "{coding}: {shown}");
         assert_eq!(stage.ok(&["reel", "verify", "r.reel"]).code(), 0, "{coding}");
     }
 }

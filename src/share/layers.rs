@@ -370,7 +370,9 @@ const SHORTEST_LINE: usize = 60;
 /// Returns the places of base64 that is divided into lines of the same length, of which the last may be shorter.
 fn wrapped_runs(text: &[u8]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
-    if memchr::memchr(b'\n', text).is_none() {
+    let last_word = |line: &[u8]| line.len() - memchr::memrchr(b' ', line).map_or(0, |at| at + 1);
+    let has_break = memchr::memchr(b'\n', text).is_some();
+    if !has_break || text.split(|byte| *byte == b'\n').all(|line| last_word(line) < SHORTEST_LINE) {
         return found;
     }
     let mut lines = runs(text, |byte| is_base64(byte) || byte == b'=').peekable();

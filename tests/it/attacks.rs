@@ -38,9 +38,9 @@ fn no_form_of_base64_hides_a_secret() {
         let text = format!("{}login api_key={PASSWORD} {TOKEN} end", "x".repeat(alignment));
         forms.push((STANDARD.encode(&text), text.clone().into_bytes()));
         forms.push((STANDARD_NO_PAD.encode(utf_16(&text)), utf_16(&text)));
-        // Data, in which only known secrets can be found.
-        let data = [&[0xff, 0, 1, 0xfe, 0xff][alignment..], format!(" {PASSWORD} {TOKEN} ").as_bytes(), &[0xff, 0xfe]]
-            .concat();
+        // An image, in which only known secrets can be found.
+        let image = [&b"\x89PNG\r\n\x1a\n\xff"[..], &[0xfe; 2][..alignment]].concat();
+        let data = [&image[..], format!(" {PASSWORD} {TOKEN} ").as_bytes(), &[0xff, 0xfe]].concat();
         forms.push((STANDARD.encode(&data), data));
         // The end is missing.
         let run = STANDARD.encode(&text);

@@ -15,6 +15,7 @@ mod progress;
 mod project;
 mod recordings;
 mod redaction;
+mod secret_warning;
 mod target;
 mod verdict;
 

@@ -19,6 +19,7 @@ mod replies;
 mod safety;
 mod substitute;
 
+pub(crate) use conversation::Entry;
 pub use conversation::{Conversation, Conversations};
 pub(crate) use engine::{End, Outcome, Sent};
 pub use engine::{Output, ReplayEngine, Settings};

@@ -1,20 +1,18 @@
 //! Redaction for all commands that write something to share: the options, the key, the two passes over a reel.
 
-use super::printer::{Printer, note};
+use super::printer::note;
 use super::project;
 use super::recordings::twice::TwicePath;
 use super::recordings::{self, Recorded};
 use crate::error::{CommandError, ErrorKind, Warn};
-use crate::files::reels;
-use crate::redact::{Finder, Settings};
-use crate::share::{NOTE, Redaction};
-use crate::trace::{Event, EventHeader, FileHeader, ReelReader, ReelWriter, WriterOptions};
+use crate::redact::Settings;
+use crate::share::Redaction;
+use crate::trace::{ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -155,132 +153,20 @@ impl RedactOptions {
         Ok((one, redacted.shown, Some(other)))
     }
 
+    /// A recorded session that is read more than once, redacted if the user wants that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open_whole`].
+    pub(crate) fn twice(&self, path: Option<&Path>) -> Result<TwicePath, CommandError> {
+        if self.redact { self.redacted(path) } else { TwicePath::of(path) }
+    }
+
     fn redacted(&self, path: Option<&Path>) -> Result<TwicePath, CommandError> {
         Ok(self.key.redacted(&TwicePath::of(path)?)?.0)
     }
-
-    /// Prints a note if a report that is not redacted contains what looks like a secret.
-    ///
-    /// # Errors
-    ///
-    /// A setting is not valid.
-    pub(crate) fn warn_of_report(&self, report: &str) -> Result<(), CommandError> {
-        let mut warning = ReportWarning::new(self)?;
-        warning.take(report);
-        warning.print();
-        Ok(())
-    }
-
-    /// The same for a text that is meant to be read on the terminal: there, nothing is shared.
-    ///
-    /// # Errors
-    ///
-    /// A setting is not valid.
-    pub(crate) fn warn_of_text(&self, text: &str, printer: &Printer) -> Result<(), CommandError> {
-        if printer.is_terminal { Ok(()) } else { self.warn_of_report(text) }
-    }
 }
 
-/// Counts the secrets in the text of a report that is not redacted.
-pub(crate) struct ReportWarning {
-    /// `None` if nothing has to be counted.
-    finder: Option<Finder>,
-    count: u64,
-}
-
-impl ReportWarning {
-    /// Prepares the count.
-    ///
-    /// # Errors
-    ///
-    /// A setting is not valid.
-    pub(crate) fn new(options: &RedactOptions) -> Result<Self, CommandError> {
-        let finder = match options.redact {
-            true => None,
-            false => Some(Finder::new(&here(project::settings("redact")?)).map_err(invalid)?),
-        };
-        Ok(Self { finder, count: 0 })
-    }
-
-    /// The same for text on stdout: on a terminal, nothing is shared.
-    ///
-    /// # Errors
-    ///
-    /// A setting is not valid.
-    pub(crate) fn of_text(options: &RedactOptions, printer: &Printer) -> Result<Self, CommandError> {
-        if printer.is_terminal { Ok(Self { finder: None, count: 0 }) } else { Self::new(options) }
-    }
-
-    /// Counts the secrets in a part of the report.
-    pub(crate) fn take(&mut self, text: &str) {
-        self.count += self.finder.as_ref().map_or(0, |finder| finder.count(text.as_bytes()));
-    }
-
-    /// Prints a note if there were secrets.
-    pub(crate) fn print(&self) {
-        if self.count > 0 {
-            let count = counted(self.count, "possible secret");
-            note(&format!("the report contains {count}; --redact replaces secrets"));
-        }
-    }
-}
-
-/// Counts the secrets in what is exported without redaction, while it is exported.
-pub(crate) struct ExportWarning(Option<Redaction>);
-
-impl ExportWarning {
-    /// Prepares the count. A reel that was redacted by the same rules needs none.
-    ///
-    /// # Errors
-    ///
-    /// A setting is not valid.
-    pub(crate) fn new(options: &RedactOptions, header: &FileHeader) -> Result<Self, CommandError> {
-        if options.redact {
-            return Ok(Self(None));
-        }
-        let mut redaction = options.key.redaction()?;
-        if header.notes.get(NOTE) == Some(&redaction.digest()) {
-            return Ok(Self(None));
-        }
-        redaction.header(header);
-        Ok(Self(Some(redaction)))
-    }
-
-    /// Prepares the count for events that are printed. A terminal is not shared, and what goes to a device is gone.
-    ///
-    /// # Errors
-    ///
-    /// A setting is not valid.
-    pub(crate) fn of_stdout(
-        options: &RedactOptions,
-        header: &FileHeader,
-        printer: &Printer,
-    ) -> Result<Self, CommandError> {
-        let is_device = || std::fs::metadata("/dev/stdout").is_ok_and(|about| about.file_type().is_char_device());
-        if printer.is_terminal || is_device() { Ok(Self(None)) } else { Self::new(options, header) }
-    }
-
-    /// Counts the secrets of an event.
-    pub(crate) fn take(&mut self, event: &Event<'_>) {
-        self.take_part(event.header, event.payload);
-    }
-
-    /// Counts the secrets of a part of an event.
-    pub(crate) fn take_part(&mut self, header: &EventHeader, part: &[u8]) {
-        if let Some(redaction) = &mut self.0 {
-            redaction.payload(header, part);
-        }
-    }
-
-    /// Prints a note if there were secrets.
-    pub(crate) fn print(&self, path: &Path) {
-        let count = self.0.as_ref().map_or(0, |redaction| redaction.report().count());
-        if count > 0 {
-            let (count, name) = (counted(count, "possible secret"), reels::shown(path));
-            note(&format!("{count} found in {name}; --redact replaces secrets, `mcpreel redact --check` lists them"));
-        }
-    }
-}
 /// The first pass over a reel.
 ///
 /// # Errors

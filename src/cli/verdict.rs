@@ -1,6 +1,9 @@
 //! Writes the report of a scenario: as text, as one JSON object, as JUnit XML.
 
 use super::Outcome;
+use super::recordings::twice::TwicePath;
+use super::redaction::{RedactOptions, learn};
+use super::secret_warning::SecretWarning;
 use crate::error::CommandError;
 use crate::files::output::{self, Output};
 use crate::render::scenario as render;
@@ -41,6 +44,32 @@ impl Junit {
         self.out.write_all(text.as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))?;
         self.out.finish()
     }
+}
+
+/// Replaces the secrets in a report if the user wants that; otherwise, notes what looks like one, unless the report is
+/// only seen. What is a secret is learnt from the reel, if there is one.
+///
+/// # Errors
+///
+/// The reel cannot be read, or a setting is not valid.
+pub(crate) fn redact(
+    report: &mut Report,
+    reel: Option<&Path>,
+    options: &RedactOptions,
+    is_only_seen: bool,
+) -> Result<(), CommandError> {
+    if options.redact {
+        let mut redaction = options.key.redaction()?;
+        if let Some(reel) = reel {
+            learn(&mut redaction, &TwicePath::of(Some(reel))?)?;
+        }
+        report.texts_mut().for_each(|text| *text = redaction.text(text));
+    } else if !is_only_seen {
+        let mut warning = SecretWarning::new(options)?;
+        report.texts_mut().for_each(|text| warning.take_text(text));
+        warning.print();
+    }
+    Ok(())
 }
 
 /// The report as text. With `all`, it includes what passed.

@@ -150,18 +150,8 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), Command
     }
 }
 
-/// Opens a reel that is to be read to its end, or as far as its recorder has written. If the recorder was killed,
-/// that is reported, because the last events may be missing.
-///
-/// # Errors
-///
-/// The reel cannot be read.
-pub(crate) fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBuf), CommandError> {
-    let (reader, path) = open(path)?;
-    Ok((whole(reader, &path, warn)?, path))
-}
-
-/// Prepares a reader for the whole reel, like [`open_whole`].
+/// Prepares a reel to be read to its end, or as far as its recorder has written. If the recorder was killed, that is
+/// reported, because the last events may be missing.
 ///
 /// # Errors
 ///

@@ -230,7 +230,7 @@ fn is_encoded(run: &[u8]) -> bool {
     if STARTS.iter().any(|start| run.starts_with(start)) {
         return true;
     }
-    super::decoded(run).is_some()
+    super::decoded(run).is_some_and(|inner| inner.is_text())
 }
 
 #[cfg(test)]

@@ -4,34 +4,57 @@ use base64::Engine;
 use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
-/// A text that was encoded in base64, and how.
+/// What was encoded in base64, and how.
 pub(crate) struct Decoded {
-    /// The text.
+    /// The text, or other data.
     pub text: Vec<u8>,
     engine: &'static GeneralPurpose,
+    /// Whether the text was encoded as UTF-16 (little endian), as PowerShell does.
+    is_wide: bool,
+    /// The last characters, of which some are missing.
+    cut_short: Vec<u8>,
 }
 
 impl Decoded {
     /// Encodes another text in the same way.
     pub(crate) fn encode(&self, text: &[u8]) -> Vec<u8> {
-        self.engine.encode(text).into_bytes()
+        let bytes = match self.is_wide {
+            true => text.iter().flat_map(|byte| [*byte, 0]).collect(),
+            false => text.to_vec(),
+        };
+        let mut out = self.engine.encode(bytes).into_bytes();
+        out.extend_from_slice(&self.cut_short);
+        out
+    }
+
+    /// Returns whether it is text.
+    pub(crate) fn is_text(&self) -> bool {
+        std::str::from_utf8(&self.text)
+            .is_ok_and(|text| text.chars().all(|found| !found.is_control() || found.is_ascii_whitespace()))
     }
 }
 
 /// The shortest base64 that is looked into, in characters.
 pub(crate) const SHORTEST_BASE64: usize = 16;
 
-/// Decodes base64 of a text; `None` if it is not base64, or of other data than text.
+/// Decodes base64; `None` if it is none. Its end may be missing.
 pub(crate) fn decoded(run: &[u8]) -> Option<Decoded> {
     if run.len() < SHORTEST_BASE64 {
         return None;
     }
+    let (whole, cut_short) = run.split_at(run.len() / 4 * 4);
+    let (text, engine, cut_short) = match with_engines(run) {
+        Some((text, engine)) => (text, engine, &b""[..]),
+        None => with_engines(whole).map(|(text, engine)| (text, engine, cut_short))?,
+    };
+    let is_wide = text.chunks(2).all(|pair| matches!(pair, [byte, 0] if byte.is_ascii() && *byte != 0));
+    let text = if is_wide { text.into_iter().step_by(2).collect() } else { text };
+    Some(Decoded { text, engine, is_wide, cut_short: cut_short.to_vec() })
+}
+
+fn with_engines(run: &[u8]) -> Option<(Vec<u8>, &'static GeneralPurpose)> {
     let engines: [&'static GeneralPurpose; 4] = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD];
-    let decoded = engines.iter().find_map(|engine| Some((engine.decode(run).ok()?, *engine)));
-    let (text, engine) = decoded?;
-    let is_text = std::str::from_utf8(&text)
-        .is_ok_and(|text| text.chars().all(|found| !found.is_control() || found.is_ascii_whitespace()));
-    is_text.then_some(Decoded { text, engine })
+    engines.iter().find_map(|engine| Some((engine.decode(run).ok()?, *engine)))
 }
 
 /// Decodes the percent-encoded bytes of a text.
@@ -77,9 +100,25 @@ mod tests {
         ] {
             let found = decoded(run.as_bytes()).expect(run);
             assert_eq!(String::from_utf8_lossy(&found.text), text);
+            assert!(found.is_text());
             assert_eq!(found.encode(&found.text), run.as_bytes());
         }
-        assert!(decoded(b"short").is_none() && decoded(b"iVBORw0KGgoAAAANSUhEUg").is_none());
+        assert!(decoded(b"short").is_none());
+        assert!(decoded(b"iVBORw0KGgoAAAANSUhEUg").is_some_and(|image| !image.is_text()));
+    }
+
+    #[test]
+    fn base64_of_utf_16_and_the_beginning_of_base64_are_decoded_and_encoded_again() {
+        // `echo -n 'key=hunter2x' | iconv -t utf-16le | base64`, and `echo -n 'hunter2 and more' | base64 | head -c 21`
+        for (run, text) in [
+            ("awBlAHkAPQBoAHUAbgB0AGUAcgAyAHgA", "key=hunter2x"),
+            ("aHVudGVyMiBhbmQgbW9yZ", "hunter2 and mor"),
+            ("aHVudGVyMiBhbmQgbW9yZQx", "hunter2 and more\u{c}"),
+        ] {
+            let Some(found) = decoded(run.as_bytes()) else { panic!("{run}") };
+            assert!(String::from_utf8_lossy(&found.text).starts_with(&text[..15.min(text.len())]), "{run}");
+            assert_eq!(found.encode(&found.text), run.as_bytes());
+        }
     }
 
     #[test]

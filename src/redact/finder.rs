@@ -205,11 +205,6 @@ impl Finder {
         found
     }
 
-    /// Returns the number of secrets in a text that do not stay.
-    pub(crate) fn count(&self, text: &[u8]) -> u64 {
-        self.find(text).iter().filter(|found| !found.stays).count() as u64
-    }
-
     /// Returns the numbers of the rules that may match: those without keywords, and those whose keyword occurs.
     fn candidates(&self, text: &[u8]) -> Vec<usize> {
         let hits = self.keywords.find_overlapping_iter(text);

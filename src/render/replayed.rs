@@ -86,6 +86,13 @@ pub(crate) enum Verdict {
 }
 
 impl SessionReport {
+    /// The texts in which there may be something that the client or a server said, but for the comparison.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let messages = self.requests.iter_mut().map(|request| &mut request.message);
+        let omitted = self.omitted.iter_mut().flat_map(|one| [&mut one.message, &mut one.reason]);
+        messages.chain(omitted).chain(&mut self.notes).chain(&mut self.failure)
+    }
+
     /// Returns the name of its suite.
     fn name(&self) -> String {
         let run = if self.run > 1 { format!(", run {}", self.run) } else { String::new() };

@@ -47,6 +47,26 @@ fn colour(text: &str) -> usize {
     end.filter(|end| rest[*end..].starts_with('m')).map_or(0, |end| 2 + end + 1)
 }
 
+/// Returns a text without any meaning for Markdown or HTML: it stays text, on its line and in its cell.
+pub(crate) fn markdown_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for found in visible_text(text).chars() {
+        match found {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // After a backslash, it would still name a user.
+            '@' => out.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                out.push('\\');
+                out.push(found);
+            }
+            _ => out.push(found),
+        }
+    }
+    out
+}
+
 /// Formats a value as JSON on one line.
 pub(crate) fn json(value: &impl serde::Serialize) -> String {
     let mut out = Vec::new();

@@ -147,6 +147,13 @@ impl Report {
         }
     }
 
+    /// The texts in which there may be something that a client or server said.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let failures = self.expectations.iter_mut().filter_map(|one| one.failure.as_mut());
+        let failures = failures.flat_map(|failure| std::iter::once(&mut failure.why).chain(failure.nearest.as_mut()));
+        failures.chain(self.problems.iter_mut().map(|problem| &mut problem.why))
+    }
+
     /// The number of expectations with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.expectations.iter().filter(|one| one.verdict() == verdict).count()

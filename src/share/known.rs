@@ -11,6 +11,8 @@ const MAX: usize = 20_000;
 const SHORTEST: usize = 8;
 /// The maximum length.
 const LONGEST: usize = 8 << 10;
+/// The minimum length of a beginning that says something about a secret.
+const SHORTEST_BEGINNING: usize = 3;
 
 /// The secrets of a reel.
 #[derive(Debug, Default)]
@@ -44,6 +46,21 @@ impl Known {
     /// Returns the rule that found a secret first.
     pub(super) fn rule_of(&self, secret: &[u8]) -> Option<usize> {
         self.rules.get(secret.trim_ascii()).copied()
+    }
+
+    /// Returns whether no secret is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Returns the beginning of a known secret with which a text ends.
+    pub(super) fn begun(&self, text: &[u8]) -> Option<Range<usize>> {
+        let begins = |secret: &Vec<u8>| {
+            let longest = secret.len().saturating_sub(1).min(text.len());
+            (SHORTEST_BEGINNING..=longest).rev().find(|length| text.ends_with(&secret[..*length]))
+        };
+        let length = self.rules.keys().filter_map(begins).max()?;
+        Some(text.len() - length..text.len())
     }
 
     /// Returns the known secrets in a text, with their rules.
@@ -92,6 +109,8 @@ mod tests {
             known.learn(secret, rule);
         }
         known.end();
+        assert_eq!(known.begun(b"say hunter2"), Some(4..11));
+        assert_eq!((known.begun(b"say hu"), known.begun(b"hunter2x")), (None, None));
         let found = known.find(b"hunter2x production short1 hunter2xy xabc-12345678-long-token");
         assert_eq!(found, [(0..8, 0), (38..61, 3)]);
     }

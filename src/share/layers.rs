@@ -7,7 +7,7 @@ use super::lanes::Part;
 use super::mapped::{Edit, Mapped, applied, json_escaped};
 use crate::redact::detectors::Severity;
 use crate::redact::encoding::{SHORTEST_BASE64, decoded, percent_encoded};
-use crate::redact::{Finder, Kind, Match, Pseudonyms};
+use crate::redact::{Finder, Kind, Match, Pseudonyms, is_pseudonym};
 use crate::wire::json;
 use std::ops::Range;
 
@@ -234,13 +234,46 @@ impl Replacer {
         found: &mut Vec<Found>,
     ) {
         let is_free = |range: &Range<usize>| !taken.iter().any(|other| overlap(other, range));
-        for range in base64_runs(text).filter(is_free) {
-            let Some(inner) = decoded(&text[range.clone()]) else { continue };
-            let inner_edits = self.text(&inner.text, context, found);
+        let wrapped = wrapped_runs(text);
+        let is_whole = |range: &Range<usize>| !wrapped.iter().any(|other| overlap(other, range));
+        let data = if self.known.is_empty() { Vec::new() } else { self.data_runs(text) };
+        let is_text = |range: &Range<usize>| !data.iter().any(|other| overlap(other, range));
+        let whole = wrapped.iter().cloned().chain(data.iter().cloned());
+        for range in whole.chain(base64_runs(text).filter(is_whole).filter(is_text)).filter(is_free) {
+            let run: Vec<u8> = text[range.clone()].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            let Some(inner) = decoded(&run) else { continue };
+            let inner_edits = match inner.is_text() {
+                true => self.text(&inner.text, context, found),
+                // In other data, only what is known from elsewhere is certain.
+                false => self.known_in(&inner.text, context, found),
+            };
             if !inner_edits.is_empty() {
-                edits.push(Edit { range, text: inner.encode(&applied(&inner.text, &inner_edits)) });
+                let replaced = inner.encode(&applied(&inner.text, &inner_edits));
+                edits.push(Edit { text: spaced(replaced, &text[range.clone()]), range });
             }
         }
+    }
+
+    /// Returns the places of base64 of data in which there is a known secret.
+    fn data_runs(&self, text: &[u8]) -> Vec<Range<usize>> {
+        let has_known = |range: &Range<usize>| {
+            decoded(&text[range.clone()])
+                .is_some_and(|inner| !inner.is_text() && !self.known.find(&inner.text).is_empty())
+        };
+        runs(text, is_base64).map(|range| padded(text, range)).filter(has_known).collect()
+    }
+
+    /// Returns the edits of known secrets in data.
+    fn known_in(&self, data: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for (range, rule) in self.known.find(data) {
+            let secret = &data[range.clone()];
+            if !is_pseudonym(secret) {
+                edits.push(Edit { text: self.pseudonym(secret, rule), range: range.clone() });
+                found.push(Found { rule, place: (context.place)(), secret: secret.to_vec() });
+            }
+        }
+        edits
     }
 
     /// Adds the edits of percent-encoded text. These come before all others, because a hexadecimal digit of `%2F` looks
@@ -314,19 +347,66 @@ fn is_base64(byte: u8) -> bool {
 /// Returns what may be base64: runs of its characters with their padding, or, if such a run looks like a path, the parts
 /// between its slashes.
 fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let padded = |range: Range<usize>| {
-        let padding = text[range.end..].iter().take(2).take_while(|byte| **byte == b'=').count();
-        range.start..range.end + padding
-    };
     let divided = |range: Range<usize>| -> Vec<Range<usize>> {
-        if !text[range.clone()].contains(&b'/') || decoded(&text[range.clone()]).is_some() {
+        if !text[range.clone()].contains(&b'/') || decoded(&text[range.clone()]).is_some_and(|inner| inner.is_text()) {
             return vec![range];
         }
         let start = range.start;
         runs(&text[range], |byte| byte != b'/').map(|part| part.start + start..part.end + start).collect()
     };
     let is_long = |range: &Range<usize>| range.len() >= SHORTEST_BASE64;
-    runs(text, is_base64).map(padded).filter(is_long).flat_map(divided).filter(is_long)
+    runs(text, is_base64).map(|range| padded(text, range)).filter(is_long).flat_map(divided).filter(is_long)
+}
+
+/// Adds the padding after a run of base64.
+fn padded(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let padding = text[range.end..].iter().take(2).take_while(|byte| **byte == b'=').count();
+    range.start..range.end + padding
+}
+
+/// The shortest line of base64 that is divided into lines, as MIME (76) and PEM (64) divide it.
+const SHORTEST_LINE: usize = 60;
+
+/// Returns the places of base64 that is divided into lines of the same length, of which the last may be shorter.
+fn wrapped_runs(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let last_word = |line: &[u8]| line.len() - memchr::memrchr(b' ', line).map_or(0, |at| at + 1);
+    let has_break = memchr::memchr(b'\n', text).is_some();
+    if !has_break || text.split(|byte| *byte == b'\n').all(|line| last_word(line) < SHORTEST_LINE) {
+        return found;
+    }
+    let mut lines = runs(text, |byte| is_base64(byte) || byte == b'=').peekable();
+    while let Some(first) = lines.next() {
+        let is_line = first.len() >= SHORTEST_LINE && first.len() % 4 == 0;
+        let mut whole = first.clone();
+        while is_line
+            && let Some(next) = lines
+                .next_if(|next| matches!(&text[whole.end..next.start], b"\n" | b"\r\n") && next.len() <= first.len())
+        {
+            whole.end = next.end;
+            if next.len() < first.len() {
+                break;
+            }
+        }
+        if whole.len() > first.len() {
+            found.push(whole);
+        }
+    }
+    found
+}
+
+/// Divides base64 into lines where another one is divided.
+fn spaced(run: Vec<u8>, like: &[u8]) -> Vec<u8> {
+    let mut left = run.into_iter();
+    let mut out: Vec<u8> = Vec::with_capacity(like.len());
+    for byte in like {
+        match byte.is_ascii_whitespace() {
+            true => out.push(*byte),
+            false => out.extend(left.next()),
+        }
+    }
+    out.extend(left);
+    out
 }
 
 /// Whether a byte can be in a percent-encoded part of a URL.

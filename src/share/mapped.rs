@@ -31,14 +31,26 @@ pub(super) fn applied(text: &[u8], edits: &[Edit]) -> Vec<u8> {
 pub(super) struct Mapped<'a> {
     /// The text.
     pub text: Cow<'a, [u8]>,
-    /// The place of each byte in the original, and the original's length; `None` if both are the same.
-    starts: Option<Vec<usize>>,
+    /// Where stretches begin that stand in the original as they are, or come from one escape; `None` if all of it stands
+    /// there.
+    stretches: Option<Vec<Stretch>>,
+}
+
+/// A part of a decoded text.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// Its start in the decoded text.
+    decoded: usize,
+    /// Its start in the original.
+    original: usize,
+    /// Whether it stands in the original as it is.
+    is_plain: bool,
 }
 
 impl<'a> Mapped<'a> {
     /// Takes a text as it is.
     pub(super) fn plain(text: &'a [u8]) -> Self {
-        Self { text: Cow::Borrowed(text), starts: None }
+        Self { text: Cow::Borrowed(text), stretches: None }
     }
 
     /// Resolves the escapes in the contents of a JSON string.
@@ -49,12 +61,17 @@ impl<'a> Mapped<'a> {
         let mut made = Builder::default();
         let mut at = 0;
         while at < inner.len() {
-            let length = escape_length(&inner[at..]);
-            match length {
-                1 => made.push(&inner[at..=at], at),
-                _ => made.push(unescape(inner.get(at..at + length).unwrap_or(&inner[at..])).as_bytes(), at),
+            let plain = memchr::memchr(b'\\', &inner[at..]).unwrap_or(inner.len() - at);
+            made.plain(&inner[at..at + plain], at);
+            at += plain;
+            if at < inner.len() {
+                let length = escape_length(&inner[at..]);
+                match length {
+                    1 => made.plain(&inner[at..=at], at),
+                    _ => made.encoded(unescape(inner.get(at..at + length).unwrap_or(&inner[at..])).as_bytes(), at),
+                }
+                at += length;
             }
-            at += length;
         }
         made.finish(inner.len())
     }
@@ -64,11 +81,17 @@ impl<'a> Mapped<'a> {
         let mut made = Builder::default();
         let mut at = 0;
         while at < text.len() {
-            let is_encoded = text[at] == b'%'
-                && text.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-            let length = if is_encoded { 3 } else { 1 };
-            made.push(&crate::redact::encoding::percent_decoded(&text[at..at + length]), at);
-            at += length;
+            let plain = memchr::memchr(b'%', &text[at..]).unwrap_or(text.len() - at);
+            made.plain(&text[at..at + plain], at);
+            at += plain;
+            let is_encoded = text.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+            if is_encoded {
+                made.encoded(&crate::redact::encoding::percent_decoded(&text[at..at + 3]), at);
+                at += 3;
+            } else if at < text.len() {
+                made.plain(&text[at..=at], at);
+                at += 1;
+            }
         }
         made.finish(text.len())
     }
@@ -78,38 +101,57 @@ impl<'a> Mapped<'a> {
         let mut made = Builder::default();
         for (number, part) in parts.iter().enumerate() {
             if number > 0 {
-                made.push(b"\n", part.start);
+                made.encoded(b"\n", part.start);
             }
-            for at in part.clone() {
-                made.push(text.get(at..=at).unwrap_or_default(), at);
-            }
+            made.plain(text.get(part.clone()).unwrap_or_default(), part.start);
         }
         made.finish(parts.last().map_or(0, |part| part.end))
     }
 
     /// Returns an edit of this text as one of the original; `encode` encodes the replacement.
     pub(super) fn original(&self, edit: Edit, encode: impl Fn(&[u8]) -> Vec<u8>) -> Edit {
-        let Some(starts) = &self.starts else { return Edit { text: encode(&edit.text), ..edit } };
-        let place = |at: usize| starts.get(at).or(starts.last()).copied().unwrap_or_default();
-        Edit { range: place(edit.range.start)..place(edit.range.end), text: encode(&edit.text) }
+        Edit { range: self.place(edit.range.start)..self.place(edit.range.end), text: encode(&edit.text) }
+    }
+
+    /// Returns where a byte of this text, or its end, is in the original.
+    fn place(&self, at: usize) -> usize {
+        let Some(stretches) = &self.stretches else { return at };
+        let number = stretches.partition_point(|stretch| stretch.decoded <= at);
+        match number.checked_sub(1).and_then(|number| stretches.get(number)) {
+            Some(stretch) if stretch.is_plain => stretch.original + (at - stretch.decoded),
+            Some(stretch) => stretch.original,
+            None => at,
+        }
     }
 }
 
 #[derive(Default)]
 struct Builder {
     text: Vec<u8>,
-    starts: Vec<usize>,
+    stretches: Vec<Stretch>,
 }
 
 impl Builder {
-    fn push(&mut self, decoded: &[u8], at: usize) {
-        self.text.extend_from_slice(decoded);
-        self.starts.extend(decoded.iter().map(|_| at));
+    /// Adds what stands in the original as it is.
+    fn plain(&mut self, text: &[u8], at: usize) {
+        self.push(text, at, true);
+    }
+
+    /// Adds what an escape decodes to. A part of it is no part of the original.
+    fn encoded(&mut self, decoded: &[u8], at: usize) {
+        self.push(decoded, at, false);
+    }
+
+    fn push(&mut self, decoded: &[u8], original: usize, is_plain: bool) {
+        if !decoded.is_empty() {
+            self.stretches.push(Stretch { decoded: self.text.len(), original, is_plain });
+            self.text.extend_from_slice(decoded);
+        }
     }
 
     fn finish<'a>(mut self, end: usize) -> Mapped<'a> {
-        self.starts.push(end);
-        Mapped { text: Cow::Owned(self.text), starts: Some(self.starts) }
+        self.stretches.push(Stretch { decoded: self.text.len(), original: end, is_plain: false });
+        Mapped { text: Cow::Owned(self.text), stretches: Some(self.stretches) }
     }
 }
 

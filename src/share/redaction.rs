@@ -25,6 +25,9 @@ pub(crate) const NOTE: &str = "redaction";
 /// The note in a reel's header with the settings, as JSON, if they are not the usual ones.
 const SETTINGS: &str = "redaction-settings";
 
+/// What stands at the end of a text that was cut short.
+const CUT_SHORT: char = '…';
+
 /// Texts of at most this length are joined with their neighbours in other messages. Unit: bytes.
 const LONGEST_DELTA: usize = 64 << 10;
 
@@ -217,6 +220,23 @@ impl Redaction {
                 }
             }
         }
+    }
+
+    /// Returns a text of a report without its secrets. Of a text that was cut short, it also replaces the beginning of a
+    /// secret that was learnt.
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let (mut edits, mut found) = (Vec::new(), Vec::new());
+        let whole = text.strip_suffix(CUT_SHORT).unwrap_or(text);
+        if whole.len() < text.len()
+            && let Some(begun) = self.replacer.known.begun(whole.as_bytes())
+        {
+            edits.push(Edit { text: vec![b'x'; begun.len()], range: begun });
+        }
+        let rest = edits.first().map_or(text.len(), |edit: &Edit| edit.range.start);
+        let before = &text.as_bytes()[..rest];
+        edits.splice(..0, self.replacer.message(before, Context::at(&String::new), &|_| Vec::new(), &mut found));
+        found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
+        String::from_utf8_lossy(&applied(text.as_bytes(), &edits)).into_owned()
     }
 
     fn report_one(&mut self, seq: Option<u64>, place: String, rule: usize) {

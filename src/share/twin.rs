@@ -114,12 +114,27 @@ impl Twins {
         }
         let whole = around(left, at, |byte| byte.is_ascii_alphanumeric() || b"+/_-=".contains(&byte));
         let part = around(left, at, |byte| byte.is_ascii_alphanumeric() || b"+_-=".contains(&byte));
-        [whole, part].into_iter().find(|range| {
-            let text = |side: &[u8]| decoded(side.get(range.clone()).unwrap_or_default());
+        let lines = around(left, at, |byte| byte.is_ascii_alphanumeric() || b"+/_-=\\\r\n".contains(&byte));
+        [lines, whole, part].into_iter().find(|range| {
+            let text = |side: &[u8]| decoded(&on_one_line(side.get(range.clone()).unwrap_or_default()));
             let (Some(on_left), Some(on_right)) = (text(left), text(right)) else { return false };
             self.aligned(&on_left.text, &on_right.text, false, depth + 1) == on_right.text
         })
     }
+}
+
+/// Returns base64 without line breaks, also those that JSON escapes.
+fn on_one_line(run: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(run.len());
+    let mut bytes = run.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'\r' | b'\n' => {}
+            _ => out.push(*byte),
+        }
+    }
+    out
 }
 
 fn first_difference(left: &[u8], right: &[u8]) -> Option<usize> {

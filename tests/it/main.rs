@@ -13,6 +13,7 @@
 mod common;
 
 mod architecture;
+mod attacks;
 mod bad_input;
 mod behaviours;
 mod clients;

@@ -274,13 +274,18 @@ fn coded(coding: &str, text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn compressed_bodies_are_redacted() {
-    for coding in ["gzip", "deflate", "zstd", "br"] {
+fn compressed_bodies_and_streams_are_redacted_and_stay_readable() {
+    let codings = ["gzip", "deflate", "zstd", "br"];
+    for (coding, is_stream) in codings.iter().flat_map(|coding| [(*coding, false), (*coding, true)]) {
         let stage = Stage::new();
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"token": TOKEN, "api_key": PASSWORD}}).to_string();
+        let (kind, answer) = match is_stream {
+            true => ("text/event-stream", format!("id: 7\nevent: message\ndata: {answer}\n\n")),
+            false => ("application/json", answer),
+        };
         let body = coded(coding, &answer);
         let head = format!(
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         let server = serve(move |_, wire| {
@@ -291,12 +296,19 @@ fn compressed_bodies_are_redacted() {
         let tap = Tap::start(&stage, server, &[]);
         post(tap.address, "", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
         let events = tap.end();
-        assert!(events.iter().any(|event| event["message"]["result"]["api_key"] == PASSWORD), "{coding}: {events:?}");
+        let has_secret = |event: &serde_json::Value| match is_stream {
+            true => event["text"].as_str().is_some_and(|text| text.contains(PASSWORD)),
+            false => event["message"]["result"]["api_key"] == PASSWORD,
+        };
+        assert!(events.iter().any(has_secret), "{coding}: {events:?}");
         stage.ok(&["redact", "t.reel", "-o", "r.reel"]);
         let left = String::from_utf8_lossy(&contents(&stage.path("r.reel"))).into_owned();
         assert!(!left.contains(PASSWORD) && !left.contains(&TOKEN[4..]), "{coding}: {left}");
         assert!(left.contains("ghp_redacted"), "{coding}: {left}");
         assert_eq!(stage.run(&["diff", "t.reel", "r.reel"], "").code(), 0, "{coding}");
+        let shown = stage.ok(&["show", "--full", "--no-fold", "r.reel", "kind:result"]).out();
+        assert!(shown.contains(r#""token": "ghp_redacted"#), "{coding}: {shown}");
+        assert_eq!(stage.ok(&["reel", "verify", "r.reel"]).code(), 0, "{coding}");
     }
 }
 
@@ -529,4 +541,119 @@ fn a_cut_or_redacted_file_has_no_remains() {
     }
     let lengths = ["old.reel", "r.reel"].map(|reel| stage.read(reel).len());
     assert!(lengths[0].abs_diff(lengths[1]) < 100, "nothing is left at the end: {lengths:?}");
+}
+
+/// A server that answers every call with a secret of its own.
+const TELLER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" in m:
+        text = "used z9w8e7r6t5y4u3i2 and ghp_Ak4mQ9rT2vX7bN1cL8sD5fG3hJ6wP0yB for api_key=z9w8e7r6t5y4u3i2"
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": {"content": [{"type": "text", "text": text}]}}), flush=True)
+"#;
+
+#[test]
+fn every_report_of_a_replay_warns_of_the_secrets_in_it_or_has_none() {
+    let stage = Stage::new();
+    small(&stage, "a.reel");
+    stage.write("server.py", TELLER);
+    let secrets = [PASSWORD, &TOKEN[4..], "z9w8e7r6t5y4u3i2", "Ak4mQ9rT2vX7bN1cL8sD5fG3hJ6wP0yB"];
+    let left = |text: &str| secrets.into_iter().filter(|secret| text.contains(secret)).count();
+    let replay = |options: &[&str]| {
+        stage.run(&[&["replay", "a.reel"][..], options, &["--", "python3", "server.py"]].concat(), "")
+    };
+    for format in ["human", "json", "junit", "github", "markdown"] {
+        let plain = replay(&["-f", format]);
+        assert_eq!(plain.code(), 1, "{format}: {plain:?}");
+        assert!(left(&plain.out()) > 0, "{format}: the test would find nothing: {}", plain.out());
+        let notes = plain.err().matches("possible secret").count();
+        assert_eq!(notes, 1, "{format}: {}", plain.err());
+        let redacted = replay(&["-f", format, "--redact"]);
+        assert_eq!((redacted.code(), left(&redacted.out())), (1, 0), "{format}: {redacted:?}");
+        assert!(!redacted.err().contains("possible secret"), "{format}: {}", redacted.err());
+    }
+    let stopped = replay(&["-f", "json", "--redact", "--fail-fast"]);
+    assert_eq!((stopped.code(), left(&stopped.out())), (1, 0), "{stopped:?}");
+    stage.write("suite.yaml", "- reel: a.reel\n  command: [python3, server.py]\n");
+    for (options, expected) in [(&["--redact"][..], 0), (&[], 1)] {
+        let suite = stage.run(&[&["replay", "suite.yaml"], options].concat(), "");
+        assert_eq!(left(&suite.out()) > 0, expected == 1, "{suite:?}");
+        assert_eq!(suite.err().matches("possible secret").count(), expected, "{suite:?}");
+    }
+}
+
+#[test]
+fn the_report_of_a_scenario_warns_of_the_secrets_in_it_or_has_none() {
+    let stage = Stage::new();
+    let said = format!("use api_key={PASSWORD} {} {TOKEN}", "or ".repeat(20));
+    let scenario = format!(
+        "name: s\nclock: virtual\nservers:\n  memory: {{builtin: {{declare: [conversation]}}}}\nsteps:\n  - user: \"{said}\"\n    \
+         model: well\n    expect:\n      - message: {{server: memory, direction: c2s, method: conversation/userMessage, content: {{nope: 1}}}}\n"
+    );
+    stage.write("s.yaml", scenario);
+    let play = |options: &[&str]| {
+        let words = ["host", "--scenario", "s.yaml", "--junit", "r.xml", "--trace", "--prompts"];
+        let played = stage.run(&[&words[..], options].concat(), "");
+        assert_eq!(played.code(), 1, "{played:?}");
+        (played.out(), played.err(), String::from_utf8(stage.read("r.xml")).expect("text"))
+    };
+    // A report shows the beginning of what came closest, which may end in the middle of a secret.
+    let is_left = |text: &str| text.contains(&PASSWORD[..8]) || text.contains(&TOKEN[4..12]);
+    for format in ["human", "json"] {
+        let (report, notes, junit) = play(&["--format", format]);
+        assert!(is_left(&report) && is_left(&junit), "{report} {junit}");
+        assert_eq!(notes.matches("possible secret").count(), 1, "{format}: {notes}");
+        let (report, notes, junit) = play(&["--format", format, "--redact"]);
+        assert!(
+            !is_left(&report) && !is_left(&junit) && !notes.contains("possible secret"),
+            "{report} {junit} {notes}"
+        );
+    }
+    let refused = stage.run(&["host", "--redact", "--builtin", "m=conversation"], "");
+    assert_eq!(refused.code(), 2, "without a scenario, there is no report: {refused:?}");
+}
+
+#[test]
+fn parts_of_reels_warn_of_the_secrets_in_them_or_have_none() {
+    let stage = Stage::new();
+    small(&stage, "a.reel");
+    small(&stage, "b.reel");
+    for command in
+        [&["reel", "cut", "a.reel", "method:tools/call", "-o"][..], &["reel", "merge", "a.reel", "b.reel", "-o"]]
+    {
+        let plain = stage.ok(&[command, &["plain.reel", "--force"]].concat());
+        assert!(plain.err().contains("possible secrets found in plain.reel"), "{}", plain.err());
+        let redacted = stage.ok(&[command, &["redacted.reel", "--force", "--redact"]].concat());
+        assert!(!redacted.err().contains("possible secret"), "{}", redacted.err());
+        let text = String::from_utf8_lossy(&contents(&stage.path("redacted.reel"))).into_owned();
+        assert!(text.contains("Bonn") && !text.contains(PASSWORD) && !text.contains(&TOKEN[4..]), "{text}");
+        assert_eq!(stage.run(&["redact", "--check", "redacted.reel"], "").code(), 0);
+    }
+    let bytes = stage.ok(&["reel", "cat", "a.reel", "--stream", "c2s"]);
+    assert!(bytes.out().contains(PASSWORD) && bytes.err().contains("2 possible secrets found in a.reel"), "{bytes:?}");
+    let bytes = stage.ok(&["reel", "cat", "a.reel", "--stream", "c2s", "--redact"]);
+    assert!(bytes.out().contains("Bonn") && !bytes.out().contains(PASSWORD) && bytes.err().is_empty(), "{bytes:?}");
+}
+
+#[test]
+fn every_command_that_reads_reels_reads_json_lines_too() {
+    let stage = Stage::new();
+    small(&stage, "a.reel");
+    let lines = stage.ok(&["export", "--redact", "a.reel"]).out();
+    stage.write("a.jsonl", &lines);
+    stage.import("same.reel", lines.clone());
+    let wanted = stage.ok(&["show", "--full", "same.reel"]).out();
+    assert_eq!(stage.ok(&["show", "--full", "a.jsonl"]).out(), wanted);
+    assert_eq!(stage.run(&["show", "--full", "-"], &lines).out(), wanted);
+    assert_eq!(stage.ok(&["export", "a.jsonl"]).out(), lines, "what an export writes, it reads");
+    assert_eq!(stage.run(&["stats", "--format", "json", "-"], &lines).code(), 0);
+    assert_eq!(stage.ok(&["reel", "cat", "a.jsonl"]).out(), stage.ok(&["reel", "cat", "same.reel"]).out());
+    assert_eq!(stage.ok(&["diff", "a.jsonl", "same.reel"]).code(), 0);
+    stage.write("broken.jsonl", format!("{lines}nonsense\n"));
+    for command in [&["show"][..], &["export"], &["validate"], &["stats"], &["redact", "--check"]] {
+        let broken = stage.run(&[command, &["broken.jsonl"]].concat(), "");
+        assert_eq!(broken.code(), 3, "{command:?} {broken:?}");
+        assert!(broken.err().contains("error: broken.jsonl: line 4: "), "{command:?} {}", broken.err());
+    }
 }

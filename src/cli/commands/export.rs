@@ -1,6 +1,7 @@
 //! `export`: a reel in other formats.
 
-use crate::cli::redaction::{ExportWarning, RedactOptions};
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::output::Output;
@@ -64,7 +65,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let mut out = Output::create(&args.output, args.force)?;
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let mut exporter = (args.format().exporter)();
-    let mut warning = ExportWarning::new(&args.redact, reader.header())?;
+    let mut warning = SecretWarning::of_reel(&args.redact, reader.header())?;
     exporter.begin(reader.header(), &mut out).map_err(writing)?;
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("exporting", total);
@@ -98,6 +99,6 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     exporter.end(&mut out).map_err(writing)?;
     progress.finish();
     out.finish()?;
-    warning.print(&path);
+    warning.print_of_reel(&path);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

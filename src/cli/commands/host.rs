@@ -8,6 +8,7 @@ mod talk;
 
 use crate::cli::client_session::ClientOptions;
 use crate::cli::printer::note;
+use crate::cli::redaction::RedactOptions;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
@@ -83,6 +84,7 @@ without these, to the only --server.
 
 Exit codes: 0 success, and every expectation passed; 1 a command or an expectation failed, or with --strict, a server made a mistake; 2 wrong usage; \
 3 the scenario cannot be read; 4 no server could be reached.")]
+#[command(mut_arg("redact", |redact| redact.requires("scenario")))]
 pub(crate) struct HostArgs {
     /// Add a server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable).
     #[arg(short = 's', long = "add", value_name = "NAME=SPEC")]
@@ -160,6 +162,8 @@ pub(crate) struct HostArgs {
     /// What to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    redact: RedactOptions,
     #[command(flatten)]
     client: ClientOptions,
     #[command(flatten)]

@@ -1,9 +1,10 @@
 //! `reel`: inspects, verifies, repairs, indexes, compacts, cuts and merges reel files, and extracts bytes from them.
 
+mod cat;
 mod cut;
 mod merge;
 
-use crate::cli::printer::{Format, note};
+use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
@@ -13,12 +14,10 @@ use crate::render::line;
 use crate::trace::format::VERSION;
 use crate::trace::rebuild::count;
 use crate::trace::writer::footer_bytes;
-use crate::trace::{
-    Damage, EventHeader, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
-};
+use crate::trace::{Damage, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::Framing;
 use crate::wire::text::counted;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -48,7 +47,7 @@ pub(crate) enum ReelCommand {
     /// Compress a reel as much as possible. It is left alone if it would not get smaller.
     Compact(RewriteArgs),
     /// Print the exact bytes of one direction, or of stderr.
-    Cat(CatArgs),
+    Cat(cat::CatArgs),
     Cut(cut::CutArgs),
     Merge(merge::MergeArgs),
 }
@@ -80,25 +79,6 @@ pub(crate) struct RewriteArgs {
     force: bool,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct CatArgs {
-    /// The reel; `-` for stdin (default: the newest).
-    reel: Option<PathBuf>,
-    /// Which bytes to print.
-    #[arg(long, value_enum, default_value_t = ByteStream::S2c)]
-    stream: ByteStream,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ByteStream {
-    /// From the client to the server.
-    C2s,
-    /// From the server to the client.
-    S2c,
-    /// The server's stderr.
-    Stderr,
-}
-
 /// Runs the command.
 ///
 /// # Errors
@@ -113,7 +93,7 @@ pub(super) fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, C
         ReelCommand::Merge(args) => merge::run(args, context),
         ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), Rewrite::Pack, context),
         ReelCommand::Index(args) => index(args, context),
-        ReelCommand::Cat(args) => cat(args, context),
+        ReelCommand::Cat(args) => cat::run(args, context),
     }
 }
 
@@ -385,48 +365,4 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     file.write_all(&footer).map_err(writing)?;
     context.printer.note(&format!("indexed {} in {}", counted(index.events, "event"), path.display()));
     Ok(Outcome::Clean)
-}
-
-fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
-    let mut damaged = false;
-    let mut reader: ReelReader = reader.in_pieces().leaving_long();
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
-        match item {
-            Item::Damage(damage) => {
-                damaged = true;
-                context.printer.note(&damage.to_string());
-            }
-            Item::Block(block) => {
-                let lane = |head: &EventHeader| match head.kind {
-                    EventKind::Stderr => Some(ByteStream::Stderr),
-                    EventKind::Message if head.flags.has(Flags::SERVER_TO_CLIENT) => Some(ByteStream::S2c),
-                    EventKind::Message => Some(ByteStream::C2s),
-                    _ => None,
-                };
-                let is_wanted = |head: &EventHeader| lane(head) == Some(args.stream);
-                for event in block.events().filter(|event| is_wanted(event.header)) {
-                    context.printer.write(event.payload)?;
-                    context.printer.write(event.header.framing.terminator())?;
-                }
-                if !block.is_loaded() {
-                    let mut printed = Ok(());
-                    let passed = reader.pass_payload(&block, |head, piece, is_last| {
-                        if is_wanted(head) && printed.is_ok() {
-                            let end = if is_last { head.framing.terminator() } else { b"" };
-                            printed = context.printer.write(piece).and_then(|()| context.printer.write(end));
-                        }
-                        Ok(())
-                    });
-                    printed?;
-                    if let Err(damage) = passed.map_err(|error| CommandError::reading(&path, &error))? {
-                        damaged = true;
-                        context.printer.note(&damage.to_string());
-                    }
-                }
-                reader.recycle(block);
-            }
-        }
-    }
-    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

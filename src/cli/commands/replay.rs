@@ -7,10 +7,13 @@ mod session;
 mod suite;
 
 use crate::cli::comparing::NormaliseArgs;
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
+use crate::render::replayed::SessionReport;
 use crate::replay::{Answers, Conversation, Plan, Selection, Settings, Substitutions};
 use crate::session::filter::Filter;
 use crate::wire::text::counted;
@@ -114,6 +117,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     stderr: bool,
     #[command(flatten)]
+    redact: RedactOptions,
+    #[command(flatten)]
     target: Target,
 }
 
@@ -162,8 +167,11 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
         return Ok(Outcome::Clean);
     }
     args.check(&plans)?;
-    let replayed = all(plans, args, context)?;
-    report::all(&replayed, args, context)?;
+    let mut warning = report::warning(args, context)?;
+    let replayed = all(plans, args, &mut warning, context)?;
+    let sessions: Vec<&SessionReport> = replayed.iter().map(|one| &one.view).collect();
+    report::write(&sessions, args.format, &mut warning, context)?;
+    warning.print();
     let has_differences = replayed.iter().any(Replayed::is_different);
     let mut errors = replayed.into_iter().filter_map(|one| one.error);
     let Some(first) = errors.next() else {
@@ -174,14 +182,19 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
 }
 
 /// Replays all sessions, each as often as wanted. A session that could not be replayed to its end is not repeated.
-fn all(plans: Vec<Plan>, args: &ReplayArgs, context: &Context) -> Result<Vec<Replayed>, CommandError> {
+fn all(
+    plans: Vec<Plan>,
+    args: &ReplayArgs,
+    warning: &mut SecretWarning,
+    context: &Context,
+) -> Result<Vec<Replayed>, CommandError> {
     let mut replayed: Vec<Replayed> = Vec::new();
     let count = plans.len();
     for plan in plans.into_iter().filter(|plan| !plan.is_empty()) {
         for run in 1..=args.repeat {
             let number = replayed.len() + 1;
             let one = session::replay(&plan, number, run, args, context)?;
-            report::one(&one, args, context)?;
+            report::one(&one, args, warning, context)?;
             let (is_over, is_different) = (one.error.is_some(), one.is_different());
             replayed.push(one);
             if args.fail_fast && (is_over || is_different) {

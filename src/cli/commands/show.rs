@@ -8,7 +8,8 @@ mod tree;
 
 use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
-use crate::cli::redaction::{ExportWarning, RedactOptions};
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
@@ -209,7 +210,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     }
     let start = Start::of(args, &filter, &mut reader, &path, context)?;
     let form = make_form(args, context, &reader)?;
-    let warning = ExportWarning::of_stdout(&args.redact, reader.header(), &context.printer)?;
+    let warning = SecretWarning::of_reel(&args.redact, reader.header())?.unless_seen(&context.printer);
     if args.check && args.format == Format::Table {
         return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
             .hint("use another format: list, full or json"));
@@ -260,7 +261,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
     }
     show.form.finish(context)?;
-    show.warning.print(&path);
+    show.warning.print_of_reel(&path);
     // After a limited number of events, the rest of the sessions is unknown.
     let checking = show.checking.take().filter(|_| show.left != Some(0));
     let is_text = args.format != Format::Json;
@@ -443,7 +444,7 @@ struct Show<'a> {
     words: Words,
     form: Form,
     checking: Option<Checking<'a>>,
-    warning: ExportWarning,
+    warning: SecretWarning,
     start: Start,
     left: Option<u64>,
     /// The number of events that were read, and of those that were shown.

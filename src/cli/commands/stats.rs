@@ -4,7 +4,8 @@ mod audit;
 
 use crate::cli::printer::Format;
 use crate::cli::recordings;
-use crate::cli::redaction::{RedactOptions, ReportWarning};
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -77,7 +78,7 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     };
     let failed = |error| CommandError::reading(&path, &error);
     if args.audit {
-        let warning = ReportWarning::of_text(&args.redact, &context.printer)?;
+        let warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
         return audit::run(reader, (&path, stream), args.format, warning, context);
     }
     let mut reader = AheadReader::start(reader).map_err(failed)?;

@@ -4,7 +4,7 @@ use super::rows::{Line, Row, Space, rows};
 use super::summary::latency_cells;
 use super::{Shown, title};
 use crate::diff::{Change, SummaryRow, UnitDiff};
-use crate::render::text::visible_text;
+use crate::render::text::{markdown_text as escaped, visible_text};
 use crate::render::volatile;
 use crate::wire::text::counted;
 use std::fmt::Write;
@@ -110,23 +110,4 @@ fn diff_lines(change: &Change, out: &mut String) {
 fn fence(text: &str) -> String {
     let longest = text.split(|found| found != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
-}
-
-/// Returns a text without any meaning for Markdown or HTML.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for found in visible_text(text).chars() {
-        match found {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '@' => out.push_str("&#64;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
-                out.push('\\');
-                out.push(found);
-            }
-            _ => out.push(found),
-        }
-    }
-    out
 }

@@ -1,12 +1,11 @@
 //! Formats the comparison of two surfaces, and the rules.
 
-use super::markdown::escaped;
 use super::rows::{Span, marked};
 use crate::diff::surface::rules::{Effect, SurfaceRule};
 use crate::diff::surface::{SurfaceChange, SurfaceReport, in_words};
 use crate::render::findings::wrapped;
 use crate::render::style::Palette;
-use crate::render::text::visible_text;
+use crate::render::text::{markdown_text as escaped, visible_text};
 use anstyle::Style;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;

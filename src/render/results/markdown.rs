@@ -1,7 +1,7 @@
 //! A summary in Markdown, for a pull request or the summary of a job.
 
 use super::{Case, CaseVerdict, Problem, Results, Suite};
-use crate::render::text::visible_text;
+use crate::render::text::{markdown_text as escaped, visible_text};
 use crate::wire::text::counted;
 use std::fmt::{self, Write};
 
@@ -47,24 +47,6 @@ fn row(mark: &str, name: &str, problem: &Problem, out: &mut impl Write) -> fmt::
     let excused = problem.excused.as_ref().map(|why| format!(" ({})", escaped(why))).unwrap_or_default();
     let level = problem.level.name();
     writeln!(out, "| {mark}{level} | {} | {place} | {}{excused} |", code(name), escaped(&problem.message))
-}
-
-/// Escapes a text, so that it stays text and in its cell.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for found in visible_text(text).chars() {
-        match found {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '@' => {
-                out.push('\\');
-                out.push(found);
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 /// A text as code. A backtick would end it, and a bar would end the cell.

@@ -31,8 +31,15 @@ pub(super) fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let servers: Vec<ServerView> =
         scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
+    let mut redaction = args.redact.redact.then(|| args.redact.key.redaction()).transpose()?;
     let observe = |at: Duration, seen: &Observation<'_>| match args.trace {
-        true => show_seen(at, seen, &servers, args, context),
+        true => match seen_line(at, seen, &servers, args, context) {
+            line if line.is_empty() => Ok(()),
+            line => match &mut redaction {
+                Some(redaction) => context.printer.line(&redaction.text(&line)),
+                None => context.printer.line(&line),
+            },
+        },
         false => Ok(()),
     };
     let clock = args.clock.unwrap_or(match scenario.clock {
@@ -47,6 +54,8 @@ pub(super) fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context
         ClockArg::Real => play_real(&scenario, model, args, observe, context)?,
     };
     report.validated(&play::validation_errors(&reel)?);
+    let is_only_seen = junit.is_none() && context.printer.is_terminal;
+    verdict::redact(&mut report, Some(&reel), &args.redact, is_only_seen)?;
     let file = path.display().to_string();
     if let Some(junit) = junit {
         junit.write(&report, &file)?;
@@ -129,16 +138,16 @@ fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec
     scenario.servers.iter().map(server).collect()
 }
 
-/// Shows what happens, if it belongs to the transcript.
-fn show_seen(
+/// The line about what happens; empty if it does not belong to the transcript.
+fn seen_line(
     at: Duration,
     seen: &Observation<'_>,
     servers: &[ServerView],
     args: &HostArgs,
     context: &Context,
-) -> Result<(), CommandError> {
+) -> String {
     let palette = &context.printer.palette;
-    let line = match (seen, args.format) {
+    match (seen, args.format) {
         (Observation::HostEvent(event), Format::Human) => render::host::event_line(event, servers, palette),
         (Observation::HostEvent(event), Format::Json) => {
             render::text::json(&render::host::event_value(event, servers, at))
@@ -147,7 +156,6 @@ fn show_seen(
         (Observation::Prompt(prompt), Format::Json) => render::text::json(&render::host::prompt_value(prompt, at)),
         (Observation::OrderResult(done), Format::Human) => render::host::done(done, palette),
         (Observation::OrderResult(done), Format::Json) => render::text::json(&render::host::done_value(done, at)),
-        _ => return Ok(()),
-    };
-    if line.is_empty() { Ok(()) } else { context.printer.line(&line) }
+        _ => String::new(),
+    }
 }

@@ -1,6 +1,7 @@
 //! `reel cut`: writes a part of a reel.
 
-use crate::cli::recordings::twice::TwicePath;
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
@@ -49,10 +50,12 @@ pub(crate) struct CutArgs {
     /// Leave out the other half of a request and its response, unless it is selected.
     #[arg(long)]
     no_pairs: bool,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let reel = TwicePath::of(Some(&args.reel))?;
+    let reel = args.redact.twice(Some(&args.reel))?;
     let mut header = reel.open()?.reader.header().clone();
     let filter = Filter::parse(&args.filter.join(" ")).map_err(|error| {
         CommandError::usage(error.to_string()).hint("`mcpreel show --help` lists the terms of filters")
@@ -86,12 +89,17 @@ pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandE
     }
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
+    let mut warning = SecretWarning::of_reel(&args.redact, &header)?;
     reel.each_event(|event| match kept.contains(&event.header.seq) {
-        true => writer.append(event.again()).map_err(writing),
+        true => {
+            warning.take(event);
+            writer.append(event.again()).map_err(writing)
+        }
         false => Ok(()),
     })?;
     let (out, _) = writer.finish().map_err(writing)?;
     out.finish()?;
     context.printer.note(&format!("{about} in {}", args.output.display()));
+    warning.print_of_reel(&args.output);
     Ok(Outcome::Clean)
 }

@@ -2,10 +2,12 @@
 
 use crate::cli::lane::Lane;
 use crate::cli::printer::note;
+use crate::cli::recordings::Recorded;
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::output::Output;
-use crate::files::reels;
 use crate::record::recording;
 use crate::share::{Merge, Source};
 use crate::trace::{ReelWriter, WriterOptions};
@@ -32,6 +34,8 @@ pub(crate) struct MergeArgs {
     /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -40,7 +44,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, Comman
             .hint("merge some of them first"));
     }
     let open = |path: &PathBuf| {
-        let (reader, path) = reels::open_whole(Some(path), note)?;
+        let Recorded { reader, path, .. } = args.redact.open(path, Some(note))?;
         Lane::new(reader.in_pieces(), path)
     };
     let mut lanes = args.reels.iter().map(open).collect::<Result<Vec<Lane>, CommandError>>()?;
@@ -51,7 +55,12 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, Comman
     let mut merge = Merge::new(sources.collect());
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let out = Output::create(&args.output, args.force)?;
-    let header = merge.header(&recording::header().tool);
+    let mut header = merge.header(&recording::header().tool);
+    if args.redact.redact {
+        // It has the names of the files.
+        header = args.redact.key.redaction()?.header(&header);
+    }
+    let mut warning = SecretWarning::of_reel(&args.redact, &header)?;
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
     // Within a reel, the order stays, even where times are a little out of order.
     let time = |lane: &Lane| lane.header().map(|header| header.time);
@@ -60,6 +69,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, Comman
     {
         let Some(lane) = lanes.get_mut(number) else { break };
         if let Some(event) = lane.event() {
+            warning.take(&event);
             writer.append(merge.event(number, event.header, event.payload)).map_err(writing)?;
         }
         lane.advance()?;
@@ -69,5 +79,6 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, Comman
     out.finish()?;
     let (events, reels) = (counted(events, "event"), counted(args.reels.len() as u64, "reel"));
     context.printer.note(&format!("{events} of {reels} in {}", args.output.display()));
+    warning.print_of_reel(&args.output);
     Ok(Outcome::Clean)
 }

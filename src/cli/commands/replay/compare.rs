@@ -1,11 +1,12 @@
 //! Compares what was recorded with what came back.
 
 use super::ReplayArgs;
-use crate::cli::{comparing, printer::note, recordings};
+use crate::cli::redaction::RedactOptions;
+use crate::cli::{comparing, printer::note};
 use crate::diff::{self, Collector, Learned, Options, Recording, Report, complete};
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::modern::Folded;
-use crate::replay::{Plan, Sent};
+use crate::replay::{Entry, Plan, Sent};
 use crate::trace::{Event, EventHeader, EventKind};
 use crate::wire::Framing;
 use std::path::Path;
@@ -17,6 +18,8 @@ pub(super) struct Comparison<'a> {
     with_stderr: bool,
     /// What also differs between two runs of the recorded version.
     learned: Option<Learned>,
+    /// Whether both sides are compared without their secrets. The same secret has the same pseudonym on both.
+    redact: RedactOptions,
 }
 
 impl<'a> Comparison<'a> {
@@ -27,9 +30,10 @@ impl<'a> Comparison<'a> {
     /// A setting of the project is not valid, or the recording of `--learn` cannot be read.
     pub(super) fn new(plan: &'a Plan, args: &ReplayArgs) -> Result<Self, CommandError> {
         let options = comparing::options(&args.normalise, args.order)?;
-        let mut it = Self { plan, options, with_stderr: args.stderr, learned: None };
+        let redact = args.redact.clone();
+        let mut it = Self { plan, options, with_stderr: args.stderr, learned: None, redact };
         if let Some(again) = &args.normalise.learn {
-            let report = it.report(&it.recorded(&Sent::default()), &it.read(again)?)?;
+            let report = it.report(&it.recorded(&Sent::default())?, &it.read(again)?)?;
             it.learned = Some(Learned::of(&report));
         }
         Ok(it)
@@ -41,39 +45,53 @@ impl<'a> Comparison<'a> {
     ///
     /// The new session cannot be read.
     pub(super) fn sessions(&self, sent: &Sent, reel: &Path) -> Result<Report, CommandError> {
-        self.report(&self.recorded(sent), &self.read(reel)?)
+        self.report(&self.recorded(sent)?, &self.read(reel)?)
     }
 
     /// Compares a live answer with the recorded one. Values that the server generated do not count.
     pub(super) fn answer(&self, seq: u64, message: &[u8]) -> Option<Report> {
         let (asked, answer) = self.plan.exchange(seq)?;
-        let side = |payload: &[u8]| {
-            let mut collector = Collector::new(&self.options);
-            collector.take(&asked.event());
-            collector.take(&Event { payload, ..answer.event() });
-            collector.finish()
-        };
-        self.report(&side(answer.body()), &side(message)).ok()
+        let (asked, answer) = (asked.event(), answer.event());
+        let side = |payload: &[u8]| self.side(&[asked, Event { payload, ..answer }]);
+        self.report(&side(answer.body()).ok()?, &side(message).ok()?).ok()
     }
 
     /// The recorded session, with the live server's values in place of the recorded ones.
-    fn recorded(&self, sent: &Sent) -> Recording {
+    fn recorded(&self, sent: &Sent) -> Result<Recording, CommandError> {
+        let events: Vec<Event<'_>> = self.plan.compared().map(Entry::event).chain(self.plan.stderr()).collect();
+        let changed = |event: &Event<'_>| {
+            let rewritten = sent.rewritten.get(&event.header.seq).cloned();
+            rewritten.or_else(|| sent.substitutions.apply(event.payload))
+        };
+        let payloads: Vec<Option<Vec<u8>>> = events.iter().map(changed).collect();
+        let events = events.iter().zip(&payloads);
+        let events =
+            events.map(|(event, payload)| Event { payload: payload.as_deref().unwrap_or(event.payload), ..*event });
+        self.side(&events.collect::<Vec<_>>())
+    }
+
+    /// One side of the comparison, without its secrets if the user wants that.
+    fn side(&self, events: &[Event<'_>]) -> Result<Recording, CommandError> {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
-        for event in self.plan.compared().map(|entry| entry.event()).chain(self.plan.stderr()) {
-            let changed = sent.rewritten.get(&event.header.seq).cloned();
-            match changed.or_else(|| sent.substitutions.apply(event.payload)) {
-                Some(payload) => collector.take(&Event { payload: &payload, ..event }),
-                None => collector.take(&event),
-            }
+        if !self.redact.redact {
+            events.iter().for_each(|event| collector.take(event));
+            return Ok(collector.finish());
         }
-        collector.finish()
+        let mut redaction = self.redact.key.redaction()?;
+        events.iter().for_each(|event| redaction.learn(event));
+        redaction.end_learning();
+        for event in events {
+            let payload = redaction.payload(event.header, event.payload);
+            collector.take(&Event { payload: &payload, ..*event });
+        }
+        Ok(collector.finish())
     }
 
     fn read(&self, path: &Path) -> Result<Recording, CommandError> {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
         let mut folded = Folded::default();
         let damage =
-            recordings::open(path, None)?.each_event(|_| {}, |event| self.take(event, &mut folded, &mut collector))?;
+            self.redact.open(path, None)?.each_event(|_| {}, |event| self.take(event, &mut folded, &mut collector))?;
         damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
         Ok(collector.finish())
     }

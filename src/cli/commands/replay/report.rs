@@ -2,6 +2,8 @@
 
 use super::{ReplayArgs, session};
 use crate::cli::Context;
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::SecretWarning;
 use crate::diff::Report;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::diff::{DiffStyle, Shown, View, text};
@@ -69,6 +71,19 @@ impl Replayed {
         Self { view, report, error }
     }
 
+    /// Replaces the secrets in what is reported besides the comparison, which has none any more, if the user wants that.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(super) fn redacted(mut self, options: &RedactOptions) -> Result<Self, CommandError> {
+        if options.redact {
+            let mut redaction = options.key.redaction()?;
+            self.view.texts_mut().for_each(|text| *text = redaction.text(text));
+        }
+        Ok(self)
+    }
+
     /// Returns whether the live session differs from the recording.
     pub(super) fn is_different(&self) -> bool {
         self.view.verdict == Verdict::Different
@@ -80,11 +95,16 @@ impl Replayed {
 /// # Errors
 ///
 /// The output or the recording cannot be written.
-pub(super) fn one(replayed: &Replayed, args: &ReplayArgs, context: &Context) -> Result<(), CommandError> {
-    match args.format {
-        Form::Json => context.printer.json(&replayed.view)?,
-        Form::Human => replayed.report.as_ref().map_or(Ok(()), |report| print(&replayed.view, report, context))?,
-        Form::Junit | Form::Github | Form::Markdown => {}
+pub(super) fn one(
+    replayed: &Replayed,
+    args: &ReplayArgs,
+    warning: &mut SecretWarning,
+    context: &Context,
+) -> Result<(), CommandError> {
+    match (args.format, &replayed.report) {
+        (Form::Json, _) => json(&replayed.view, warning, context)?,
+        (Form::Human, Some(report)) => print(&replayed.view, report, warning, context)?,
+        (Form::Human, None) | (Form::Junit | Form::Github | Form::Markdown, _) => {}
     }
     if args.update && replayed.is_different() {
         session::update(&args.reel, Path::new(&replayed.view.session))?;
@@ -93,14 +113,28 @@ pub(super) fn one(replayed: &Replayed, args: &ReplayArgs, context: &Context) -> 
     Ok(())
 }
 
-/// Prints the report of all sessions, in the forms that have one for all.
+/// Prepares the warning about secrets in the reports. Text on a terminal is not shared.
+///
+/// # Errors
+///
+/// A setting is not valid.
+pub(super) fn warning(args: &ReplayArgs, context: &Context) -> Result<SecretWarning, CommandError> {
+    let warning = SecretWarning::new(&args.redact)?;
+    Ok(if args.format == Form::Human { warning.unless_seen(&context.printer) } else { warning })
+}
+
+/// Prints the report of one session as JSON.
 ///
 /// # Errors
 ///
 /// The output cannot be written.
-pub(super) fn all(replayed: &[Replayed], args: &ReplayArgs, context: &Context) -> Result<(), CommandError> {
-    let sessions: Vec<&SessionReport> = replayed.iter().map(|one| &one.view).collect();
-    write(&sessions, args.format, context)
+pub(super) fn json(
+    session: &SessionReport,
+    warning: &mut SecretWarning,
+    context: &Context,
+) -> Result<(), CommandError> {
+    warning.take_text(&serde_json::to_string(session).unwrap_or_default());
+    context.printer.json(session)
 }
 
 /// Writes results for other programs, if that is the format.
@@ -108,15 +142,26 @@ pub(super) fn all(replayed: &[Replayed], args: &ReplayArgs, context: &Context) -
 /// # Errors
 ///
 /// The output cannot be written.
-pub(super) fn write(sessions: &[&SessionReport], format: Form, context: &Context) -> Result<(), CommandError> {
+pub(super) fn write(
+    sessions: &[&SessionReport],
+    format: Form,
+    warning: &mut SecretWarning,
+    context: &Context,
+) -> Result<(), CommandError> {
     let Some(form) = format.for_programs() else { return Ok(()) };
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = form.write(&replayed::results(sessions), &mut out);
+    warning.take_text(&out);
     context.printer.text(&out)
 }
 
-fn print(session: &SessionReport, report: &Report, context: &Context) -> Result<(), CommandError> {
+fn print(
+    session: &SessionReport,
+    report: &Report,
+    warning: &mut SecretWarning,
+    context: &Context,
+) -> Result<(), CommandError> {
     let mut out = String::new();
     let shown = Shown {
         names: [&session.recording, &session.session],
@@ -128,6 +173,7 @@ fn print(session: &SessionReport, report: &Report, context: &Context) -> Result<
         is_full: false,
     };
     text(&shown, View::Unified, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
+    warning.take_text(&out);
     context.printer.text(&out)?;
     context.printer.flush().map_err(CommandError::output)?;
     let (sent, answers) = (counted(session.sent as u64, "message"), counted(session.answered as u64, "answer"));

@@ -72,7 +72,7 @@ pub(super) fn replay(
         notes: outcome.notes.iter().map(ToString::to_string).collect(),
         ..SessionReport::default()
     };
-    Ok(Replayed::new(view, report, played.failure.or_else(|| timed_out(outcome))))
+    Replayed::new(view, report, played.failure.or_else(|| timed_out(outcome))).redacted(&args.redact)
 }
 
 /// Replaces a recording by a new session.

@@ -6,6 +6,7 @@ use super::ReplayArgs;
 use super::report::{self, Form};
 use crate::cli::own_line::own_words;
 use crate::cli::progress::SharedProgress;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::replayed::{SessionReport, Verdict};
@@ -95,7 +96,7 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
     let progress = SharedProgress::new(context.printer.progress_of("replaying", tests.len() as u64));
     let ended = run_all(&tests, args, &|| progress.advance(1));
     progress.finish();
-    let mut codes = Vec::new();
+    let (mut codes, mut warning) = (Vec::new(), report::warning(args, context)?);
     for (test, output) in tests.iter().zip(&ended) {
         if let Some(Err(error)) = output {
             return Err(CommandError::new(ErrorKind::Internal, format!("cannot start {}: {error}", test.name)));
@@ -103,12 +104,13 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
         let Some(Ok(output)) = output else { continue };
         codes.push(output.status.code());
         if args.format == Form::Human {
-            print(test, output, args, context)?;
+            print(test, output, args, &mut warning, context)?;
         }
     }
     if args.format != Form::Human {
-        write(&tests, &ended, args, context)?;
+        write(&tests, &ended, args, &mut warning, context)?;
     }
+    warning.print();
     context.printer.flush().map_err(CommandError::output)?;
     summarise(tests.len(), &codes, began, context);
     verdict(&codes)
@@ -235,7 +237,13 @@ fn run_one(words: &[OsString]) -> std::io::Result<Output> {
 }
 
 /// Prints the result of one recording, and what differs.
-fn print(test: &Test, output: &Output, args: &ReplayArgs, context: &Context) -> Result<(), CommandError> {
+fn print(
+    test: &Test,
+    output: &Output,
+    args: &ReplayArgs,
+    warning: &mut SecretWarning,
+    context: &Context,
+) -> Result<(), CommandError> {
     let (verdict, details) = match output.status.code() {
         Some(0) if args.dry_run => ("plan", &output.stdout[..]),
         Some(0) => ("ok", &[][..]),
@@ -243,6 +251,7 @@ fn print(test: &Test, output: &Output, args: &ReplayArgs, context: &Context) -> 
         _ => ("failed", &output.stderr[..]),
     };
     let details = String::from_utf8_lossy(details);
+    warning.take_text(&details);
     context.printer.line(&format!("{verdict:<9} {}", test.name))?;
     details
         .lines()
@@ -251,7 +260,13 @@ fn print(test: &Test, output: &Output, args: &ReplayArgs, context: &Context) -> 
 }
 
 /// Writes the reports of all recordings as JSON or for other programs.
-fn write(tests: &[Test], ended: &[Ended], args: &ReplayArgs, context: &Context) -> Result<(), CommandError> {
+fn write(
+    tests: &[Test],
+    ended: &[Ended],
+    args: &ReplayArgs,
+    warning: &mut SecretWarning,
+    context: &Context,
+) -> Result<(), CommandError> {
     if args.dry_run {
         let outputs = ended.iter().flatten().flatten();
         return outputs.into_iter().try_for_each(|it| context.printer.text(&String::from_utf8_lossy(&it.stdout)));
@@ -259,9 +274,9 @@ fn write(tests: &[Test], ended: &[Ended], args: &ReplayArgs, context: &Context) 
     let replayed = tests.iter().zip(ended).filter_map(|(test, ended)| Some((test, ended.as_ref()?.as_ref().ok()?)));
     let sessions: Vec<SessionReport> = replayed.flat_map(|(test, output)| sessions(test, output)).collect();
     if args.format == Form::Json {
-        return sessions.iter().try_for_each(|session| context.printer.json(session));
+        return sessions.iter().try_for_each(|session| report::json(session, warning, context));
     }
-    report::write(&sessions.iter().collect::<Vec<_>>(), args.format, context)
+    report::write(&sessions.iter().collect::<Vec<_>>(), args.format, warning, context)
 }
 
 /// Returns the reports that a process printed. If there is none, the process failed.

@@ -3,6 +3,7 @@
 use super::failed;
 use crate::cli::listening::ListenOptions;
 use crate::cli::printer::{Format, note};
+use crate::cli::redaction::RedactOptions;
 use crate::cli::target::Limits;
 use crate::cli::verdict::{self, Junit};
 use crate::cli::{Context, Outcome};
@@ -26,7 +27,7 @@ use crate::transport::link::Served;
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::local::stdio::read_messages;
 use clap::Args;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,6 +44,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 /// A scenario, and where to write its report.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Scenarios")]
+#[command(mut_arg("redact", |redact| redact.requires("scenario")))]
 pub(super) struct ScenarioArgs {
     /// Play one built-in server that this scenario defines: the messages it sends, the faults on its connection, and
     /// the messages expected on it. The host starts this command, or connects with --listen. When the host has
@@ -59,6 +61,8 @@ pub(super) struct ScenarioArgs {
     /// Format of the scenario's report.
     #[arg(long, value_enum, default_value_t = Format::Human, requires = "scenario")]
     format: Format,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 /// Plays the part, and prints the report to stderr when the host has disconnected.
@@ -87,7 +91,9 @@ pub(super) fn run(
         None => runtime::block_on_to_the_end(play_stdio(begin(), limits, observe)),
     };
     recorder.iter().for_each(|recorder| recorder.finish(note));
-    let (report, file) = (report?, path.display().to_string());
+    let (mut report, file) = (report?, path.display().to_string());
+    let is_only_seen = junit.is_none() && std::io::stderr().is_terminal();
+    verdict::redact(&mut report, record, &args.redact, is_only_seen)?;
     if let Some(junit) = junit {
         junit.write(&report, &file)?;
     }

@@ -2,7 +2,7 @@
 
 use super::{ShowArgs, parse_filter};
 use crate::cli::printer::note;
-use crate::cli::redaction::ReportWarning;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -20,7 +20,7 @@ pub(super) fn run(
     let filter = parse_filter(terms, path.is_some())?;
     let path = reels::named_or_newest(path, note)?;
     let (reader, path) = args.redact.open_whole(Some(&path))?;
-    let mut warning = ReportWarning::of_text(&args.redact, &context.printer)?;
+    let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
     let (mut commands, mut left) = (Commands::default(), args.limit.unwrap_or(u64::MAX));
     let damaged = reels::each_event(reader, &path, note, |event| {
         // What opens a stream says which server it is, even if it is not selected.
@@ -41,7 +41,7 @@ pub(super) fn run(
             return Ok(());
         }
         left -= 1;
-        warning.take(&command);
+        warning.take_text(&command);
         context.printer.line(&command)
     })?;
     warning.print();

@@ -2,7 +2,7 @@
 
 use super::{Format, ShowArgs};
 use crate::cli::printer::note;
-use crate::cli::redaction::ReportWarning;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -42,18 +42,18 @@ pub(super) fn run(
         Ok(())
     })?;
     let mut shown = 0;
-    let mut warning = ReportWarning::of_text(&args.redact, &context.printer)?;
+    let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
     for (stream, server, tree) in checkpoint_trees.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
         shown += 1;
         if args.format == Format::Json {
             let value = checkpoint_tree::value(stream, &server, tree);
-            warning.take(&value.to_string());
+            warning.take_text(&value.to_string());
             context.printer.json(&value)?;
             continue;
         }
         let mut text = format!("{}\n", visible_text(&server));
         checkpoint_tree::text(tree, &context.printer.palette, &mut text);
-        warning.take(&text);
+        warning.take_text(&text);
         context.printer.line(text.trim_end())?;
     }
     warning.print();

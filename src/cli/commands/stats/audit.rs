@@ -2,7 +2,7 @@
 
 use super::Format;
 use crate::cli::printer::note;
-use crate::cli::redaction::ReportWarning;
+use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -24,7 +24,7 @@ pub(super) fn run(
     reader: ReelReader,
     (path, stream): (&Path, u32),
     format: Format,
-    warning: ReportWarning,
+    warning: SecretWarning,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let created = reader.header().created;
@@ -48,7 +48,7 @@ struct Log<'a> {
     context: &'a Context,
     waiting: Vec<Row>,
     counts: audit::Counts,
-    warning: ReportWarning,
+    warning: SecretWarning,
 }
 
 impl Log<'_> {
@@ -56,7 +56,7 @@ impl Log<'_> {
         *self.counts.entry((row.entry.operation, row.entry.outcome)).or_default() += 1;
         if self.format == Format::Json {
             let value = audit::value(&row, &jsonl::rfc3339(self.created.saturating_add(row.time)));
-            self.warning.take(&value.to_string());
+            self.warning.take_text(&value.to_string());
             return self.context.printer.json(&value);
         }
         self.waiting.push(row);
@@ -65,7 +65,7 @@ impl Log<'_> {
 
     fn print(&mut self) -> Result<(), CommandError> {
         let table = audit::table(std::mem::take(&mut self.waiting), self.context.printer.width);
-        self.warning.take(&table);
+        self.warning.take_text(&table);
         self.context.printer.line(&table)
     }
 

@@ -1,0 +1,113 @@
+//! Notes what looks like a secret in everything that a command prints or writes without redaction.
+
+use super::printer::{Printer, note};
+use super::redaction::RedactOptions;
+use crate::error::CommandError;
+use crate::files::reels;
+use crate::share::{NOTE, Redaction};
+use crate::trace::{Event, EventHeader, FileHeader};
+use crate::wire::text::counted;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// Counts the secrets in what a command prints or writes.
+pub(crate) struct SecretWarning {
+    /// What finds them; `None` if nothing has to be counted.
+    redaction: Option<Redaction>,
+}
+
+impl SecretWarning {
+    /// Prepares the count. What is redacted needs none.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn new(options: &RedactOptions) -> Result<Self, CommandError> {
+        let redaction = if options.redact { None } else { Some(options.key.redaction()?) };
+        Ok(Self { redaction })
+    }
+
+    /// Prepares the count for a reel's events. A reel that was redacted by the same rules needs none.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn of_reel(options: &RedactOptions, header: &FileHeader) -> Result<Self, CommandError> {
+        let mut warning = Self::new(options)?;
+        let is_redacted = |redaction: &mut Redaction| header.notes.get(NOTE) == Some(&redaction.digest());
+        warning.redaction.take_if(is_redacted);
+        if let Some(redaction) = &mut warning.redaction {
+            redaction.header(header);
+        }
+        Ok(warning)
+    }
+
+    /// Counts nothing if stdout is a terminal, which is not shared, or a device, where everything is gone.
+    #[must_use]
+    pub(crate) fn unless_seen(self, printer: &Printer) -> Self {
+        let is_device = || std::fs::metadata("/dev/stdout").is_ok_and(|about| about.file_type().is_char_device());
+        if printer.is_terminal || is_device() { Self { redaction: None } } else { self }
+    }
+
+    /// Counts the secrets of an event.
+    pub(crate) fn take(&mut self, event: &Event<'_>) {
+        self.take_part(event.header, event.payload);
+    }
+
+    /// Counts the secrets of a part of an event.
+    pub(crate) fn take_part(&mut self, header: &EventHeader, part: &[u8]) {
+        if let Some(redaction) = &mut self.redaction {
+            redaction.payload(header, part);
+        }
+    }
+
+    /// Counts the secrets in a report, or in a part of it.
+    pub(crate) fn take_text(&mut self, text: &str) {
+        if let Some(redaction) = &mut self.redaction {
+            redaction.text(text);
+        }
+    }
+
+    /// Prints a note if there were secrets in a report.
+    pub(crate) fn print(&self) {
+        if let Some(count) = self.found() {
+            note(&format!("the report contains {count}; --redact replaces secrets"));
+        }
+    }
+
+    /// Prints a note if there were secrets in the reel of this path.
+    pub(crate) fn print_of_reel(&self, path: &Path) {
+        if let Some(count) = self.found() {
+            let name = reels::shown(path);
+            note(&format!("{count} found in {name}; --redact replaces secrets, `mcpreel redact --check` lists them"));
+        }
+    }
+
+    fn found(&self) -> Option<String> {
+        let count = self.redaction.as_ref().map_or(0, |redaction| redaction.report().count());
+        (count > 0).then(|| counted(count, "possible secret"))
+    }
+}
+
+impl RedactOptions {
+    /// Prints a note if a report that is not redacted contains what looks like a secret.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn warn_of_report(&self, report: &str) -> Result<(), CommandError> {
+        let mut warning = SecretWarning::new(self)?;
+        warning.take_text(report);
+        warning.print();
+        Ok(())
+    }
+
+    /// The same for a text that is meant to be read on the terminal: there, nothing is shared.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn warn_of_text(&self, text: &str, printer: &Printer) -> Result<(), CommandError> {
+        if printer.is_terminal { Ok(()) } else { self.warn_of_report(text) }
+    }
+}

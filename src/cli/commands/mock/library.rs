@@ -57,7 +57,7 @@ pub(super) fn read(paths: &[PathBuf], options: &MockOptions, ignored: &[String])
         note(&format!("{count} without an answer in what can be read; the first is {place}, {method}"));
     }
     match (library.len(), paths) {
-        (0, [path, ..]) => Err(reels::without_messages(path)),
+        (0, [path, ..]) => Err(recordings::without_client(path)),
         _ => Ok(library),
     }
 }

@@ -139,11 +139,13 @@ pub(super) fn conversations(path: &Path) -> Result<Vec<Conversation>, CommandErr
     let damage = open(path, Some(note))?.each_event(|_| {}, |event| found.take(event))?;
     damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
     let found = found.finish();
-    if found.is_empty() {
-        let error = CommandError::new(ErrorKind::Input, format!("{}: no messages of a client", path.display()));
-        return Err(error.hint("`mcpreel reel info` shows its content; a session that never began leaves such a reel"));
-    }
-    Ok(found)
+    if found.is_empty() { Err(without_client(path)) } else { Ok(found) }
+}
+
+/// The error for a recording in which the client sent nothing.
+pub(super) fn without_client(path: &Path) -> CommandError {
+    CommandError::new(ErrorKind::Input, format!("{}: no messages of a client", path.display()))
+        .hint("`mcpreel reel info` shows its content; a session that never began leaves such a reel")
 }
 
 /// Reads the sessions of a recording with these numbers; all without a number.

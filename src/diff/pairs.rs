@@ -171,18 +171,13 @@ impl<'o> Collector<'o> {
 
     /// Notes the folder in which the server runs, and those that its command line names.
     fn take_command(&mut self, payload: &[u8]) {
-        let Ok(opened) = ciborium::from_reader::<serde_json::Value, _>(payload) else { return };
-        let words = opened["command"].as_array().into_iter().flatten();
-        let words = words.filter_map(serde_json::Value::as_str).skip(1);
-        self.origins.add_folders(words.chain(opened["cwd"].as_str()));
+        self.origins.add_command(payload);
         self.known.clear();
     }
 
     /// Notes the client's roots: where it works differs, as where the server works does.
     fn take_roots(&mut self, result: &[u8]) {
-        let Ok(result) = serde_json::from_slice::<serde_json::Value>(result) else { return };
-        let roots = result["roots"].as_array().into_iter().flatten();
-        self.origins.add_folders(roots.filter_map(|root| root["uri"].as_str()));
+        self.origins.add_roots(result);
         self.known.clear();
     }
 

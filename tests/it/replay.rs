@@ -143,6 +143,10 @@ fn failures_have_their_own_messages_and_exit_codes() {
     let quiet = stage.reel("quiet.reel", &[message(0, "s2c", json!({"jsonrpc": "2.0", "method": "notifications/x"}))]);
     let output = stage.run(&["replay", &quiet.to_string_lossy(), "--", "true"], "");
     assert!(output.code() == 3 && output.err().contains("no messages of a client"), "{output:?}");
+    let output = stage.run(&["host", "--reel", "quiet.reel", "--", "true"], "");
+    assert!(output.code() == 3 && output.err().contains("no messages of a client"), "{output:?}");
+    let output = stage.run(&["mock", "quiet.reel"], "");
+    assert!(output.code() == 3 && output.err().contains("no messages of a client"), "{output:?}");
     let answers = |id: u64| message(id + 1, "s2c", json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}}));
     let events = [
         message(0, "c2s", call(1, "x", json!({}))),

@@ -410,10 +410,130 @@ server.serve_forever()
     assert_eq!(run(&[]).code(), 1);
     let output = run(&["-H", "Authorization: Bearer secret"]);
     assert_eq!(output.code(), 0, "{output:?}");
-    let mut command = stage.mcpreel(&["replay", "t.reel", "--url", &url]);
-    command.env("MCPREEL_TOKEN", "secret");
-    let output = crate::common::finish(command, Vec::new());
-    assert_eq!(output.code(), 0, "{output:?}");
+    for (options, variable) in [(&[][..], "MCPREEL_TOKEN"), (&["--header-env", "Authorization=HEADER"], "HEADER")] {
+        let mut command =
+            stage.mcpreel(&[&["replay", "t.reel", "--url", &url, "--record", variable], options].concat());
+        command.env(variable, if variable == "HEADER" { "Bearer secret" } else { "secret" });
+        let output = crate::common::finish(command, Vec::new());
+        assert_eq!(output.code(), 0, "{variable}: {output:?}");
+        assert!(!stage.ok(&["export", variable]).out().contains("secret"), "{variable}");
+    }
+    let output = run(&["--header-env", "Authorization=NOWHERE"]);
+    assert!(output.code() == 2 && output.err().contains("NOWHERE"), "{output:?}");
+}
+
+/// A server over HTTP with a new session id for each client, which its tool `who` returns and its tool `check` takes.
+const SESSIONS: &str = r#"
+import http.server, json, uuid
+sessions = set()
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        session = self.headers.get("Mcp-Session-Id")
+        if message["method"] == "initialize":
+            session = str(uuid.uuid4())
+            sessions.add(session)
+            result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+        elif session not in sessions:
+            return self.say(404, {"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": -32001, "message": "no such session"}})
+        elif "id" not in message:
+            return self.say(202, None)
+        elif message["params"]["name"] == "who":
+            result = {"content": [{"type": "text", "text": "you are " + session}]}
+        else:
+            result = {"content": [{"type": "text", "text": str(message["params"]["arguments"]["session"] == session)}]}
+        self.say(200, {"jsonrpc": "2.0", "id": message["id"], "result": result}, {"Mcp-Session-Id": session})
+    def say(self, status, content, headers={}):
+        body = b"" if content is None else json.dumps(content).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+    def do_GET(self):
+        self.say(405, None)
+    def do_DELETE(self):
+        sessions.discard(self.headers.get("Mcp-Session-Id"))
+        self.say(200, None)
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn the_session_id_of_http_is_that_of_the_live_server() {
+    let stage = Stage::new();
+    stage.write("sessions.py", SESSIONS);
+    let mut live = crate::common::Live::start(stage.command(&["python3", "sessions.py"]));
+    let url = format!("http://127.0.0.1:{}/mcp", live.line());
+    let client = json!({"name": "c", "version": "1"});
+    let about = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let recorded = "5f3a9c1d-22e8-4b0f-9c3d-0123456789ab";
+    let text = |id: u64, text: &str| ('<', result(id, json!({"content": [{"type": "text", "text": text}]})));
+    let server = json!({"name": "s", "version": "1"});
+    let messages = [
+        ('>', request(0, "initialize", about)),
+        ('<', result(0, json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": server}))),
+        ('>', json!({"jsonrpc": "2.0", "method": "notifications/initialized"})),
+        ('>', request(1, "tools/call", json!({"name": "who", "arguments": {}}))),
+        text(1, &format!("you are {recorded}")),
+        ('>', request(2, "tools/call", json!({"name": "check", "arguments": {"session": recorded}}))),
+        text(2, "True"),
+    ];
+    reel(&stage, "t.reel", &messages);
+    let sessions = (0..2).map(|run| {
+        let new = format!("new-{run}.reel");
+        let output = stage.run(&["replay", "t.reel", "--url", &url, "--record", &new], "");
+        assert_eq!(output.code(), 0, "{output:?}");
+        let events = stage.events(&new);
+        let said = events.iter().find_map(|event| event.pointer("/message/result/content/0/text")?.as_str());
+        said.expect("the answer of who").to_owned()
+    });
+    let sessions: Vec<String> = sessions.collect();
+    assert!(sessions[0] != sessions[1] && sessions.iter().all(|said| !said.contains(recorded)), "{sessions:?}");
+}
+
+#[test]
+fn a_host_plays_each_session_of_a_reel_or_the_chosen_ones() {
+    let stage = Stage::new();
+    let on = |stream: u64, at: u64, (from, content): (char, Value)| {
+        let mut event = message(at, if from == '>' { "c2s" } else { "s2c" }, content);
+        event["stream"] = stream.into();
+        event
+    };
+    let events = [
+        on(1, 0, asked(1)),
+        on(1, 20, counted(1, 1, 1)),
+        on(2, 30, asked(1)),
+        on(2, 40, counted(1, 1, 1)),
+        on(2, 50, asked(2)),
+        on(2, 60, counted(2, 2, 1)),
+    ];
+    stage.reel("t.reel", &events);
+    let command = server(&stage, COUNTER);
+    let play = |options: &[&str], reel: &str| {
+        let words = [&["host", "--reel", "t.reel", "--record", reel][..], options, &command].concat();
+        let output = stage.run(&words, "");
+        assert_eq!(output.code(), 0, "{output:?}");
+        output.err()
+    };
+    let answers = |reel: &str| {
+        let events = stage.events(reel);
+        events.iter().filter_map(|event| event.pointer("/message/result/had").cloned()).collect::<Vec<_>>()
+    };
+    let said = play(&[], "all.reel");
+    assert!(said.contains("session 1\n") && said.contains("session 2\n"), "{said}");
+    assert_eq!((answers("all.reel"), answers("all-2.reel")), (vec![json!(1)], vec![json!(1), json!(2)]));
+    let said = play(&["--stream", "2"], "second.reel");
+    assert!(!said.contains("session 2"), "{said}");
+    assert_eq!(answers("second.reel"), [1, 2]);
+    let output = stage.run(&[&["host", "--reel", "t.reel", "--stream", "7"][..], &command].concat(), "");
+    assert!(output.code() == 2 && output.err().contains("t.reel has no session 7"), "{output:?}");
+    let output = stage.run(&[&["host", "--stream", "1"][..], &command].concat(), "");
+    assert!(output.code() == 2 && output.err().contains("--reel"), "{output:?}");
 }
 
 #[test]

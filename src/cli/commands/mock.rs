@@ -10,6 +10,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
 use crate::record::startup_error;
+use crate::replay::Substitutions;
 use crate::replay::mock::{Fault, Library, Matching, MockSession, Report, Settings};
 use crate::runtime;
 use crate::runtime::mock::{Forward, MockInput, MockSessions, Observed, serve};
@@ -39,6 +40,7 @@ use upstream::Upstream;
 Examples:
   mcpreel mock session.reel
   mcpreel mock session.reel --match normalised --reuse
+  mcpreel mock session.reel --map /home/me/project=/builds/project
   mcpreel mock session.reel --strict --report report.json
   mcpreel mock session.reel --listen 0 --ready-file ready.json
   mcpreel mock session.reel --fault 'tools/call: delay 2s 10%' --seed 7
@@ -76,10 +78,14 @@ pub(crate) struct MockArgs {
 #[command(next_help_heading = "Recordings")]
 pub(super) struct MockOptions {
     /// When a request repeats a recorded one: exact (method and params are equal), normalised (times, ids, random tokens,
-    /// ports and temporary paths may differ), method (method and tool, or resource, are equal), or sequence (it comes at
+    /// ports, temporary paths and the working folder may differ), method (method and tool, or resource, are equal), or sequence (it comes at
     /// the same position).
     #[arg(long = "match", value_enum, value_name = "MODE", default_value_t = MatchArg::Exact)]
     matching: MatchArg,
+    /// Replace a text, such as the path of a folder, in everything that was recorded: in the requests that clients must
+    /// repeat, and in the answers (repeatable).
+    #[arg(long = "map", value_name = "OLD=NEW", value_parser = super::replay::mapping)]
+    maps: Vec<(String, String)>,
     /// Repeat the last answer to a request that comes more often than recorded.
     #[arg(long)]
     reuse: bool,
@@ -104,7 +110,7 @@ enum MatchArg {
     /// Method and params are equal, apart from _meta.
     #[default]
     Exact,
-    /// Times, ids, random tokens, ports and temporary paths may differ.
+    /// Times, ids, random tokens, ports, temporary paths and the working folder may differ.
     Normalised,
     /// Method and tool, resource or prompt are equal.
     Method,
@@ -132,6 +138,7 @@ impl MockOptions {
     pub(super) fn check_absent(&self) -> Result<(), CommandError> {
         let given = [
             ("--match", self.matching != MatchArg::Exact),
+            ("--map", !self.maps.is_empty()),
             ("--reuse", self.reuse),
             ("--strict", self.strict),
             ("--pace", self.pace != super::replay::Pace::default()),
@@ -146,6 +153,12 @@ impl MockOptions {
         }
     }
 
+    fn substitutions(&self) -> Substitutions {
+        let mut substitutions = Substitutions::default();
+        self.maps.iter().for_each(|(old, new)| substitutions.add(old, new));
+        substitutions
+    }
+
     fn matching(&self) -> Matching {
         match self.matching {
             MatchArg::Exact => Matching::Exact,
@@ -156,7 +169,9 @@ impl MockOptions {
     }
 
     fn settings(&self, seed: u64, forwards: bool) -> Settings {
-        Settings { reuse: self.reuse, speed: self.pace.0, faults: self.faults.clone(), seed, forwards, session: 0 }
+        let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
+        let (speed, faults) = (self.pace.0, self.faults.clone());
+        Settings { reuse: self.reuse, speed, faults, seed, forwards, session: 0, folder }
     }
 }
 
@@ -225,7 +240,7 @@ impl Mock<'_> {
     ///
     /// The recordings cannot be read, or the address or the report cannot be written.
     pub(super) fn run(&self, forward: Option<Forward>, context: &Context) -> Result<Outcome, CommandError> {
-        let library = Arc::new(library::read(self.reels, self.options.matching(), self.ignore)?);
+        let library = Arc::new(library::read(self.reels, self.options, self.ignore)?);
         self.warn_about_faults(&library, context);
         let settings = self.options.settings(self.seed, forward.is_some());
         let recorder = self.recorder.clone();

@@ -141,7 +141,7 @@ pub(super) fn pace(text: &str) -> Result<Pace, String> {
     }
 }
 
-fn mapping(text: &str) -> Result<(String, String), String> {
+pub(super) fn mapping(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(old, _)| !old.is_empty());
     pair.map(|(old, new)| (old.to_owned(), new.to_owned())).ok_or_else(|| "expected OLD=NEW".to_owned())
 }

@@ -1,8 +1,8 @@
 //! Who made a value: the run, or the client.
 
 use super::{Kind, Span, ValueKey};
+use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 /// The number of values whose origin is remembered. Of others, the message decides in which they are.
 const MAX_VALUES: usize = 1 << 20;
@@ -52,6 +52,21 @@ impl Origins {
         self.folders.sort_by_key(|path| std::cmp::Reverse(path.len()));
     }
 
+    /// Adds the folder in which a server runs, and those that its command line names. `opened` is the payload of the event
+    /// that describes its start.
+    pub(crate) fn add_command(&mut self, opened: &[u8]) {
+        let Ok(opened) = ciborium::from_reader::<Value, _>(opened) else { return };
+        let words = opened["command"].as_array().into_iter().flatten().filter_map(Value::as_str).skip(1);
+        self.add_folders(words.chain(opened["cwd"].as_str()));
+    }
+
+    /// Adds the roots in the result of `roots/list`.
+    pub(crate) fn add_roots(&mut self, result: &[u8]) {
+        let Ok(result) = serde_json::from_slice::<Value>(result) else { return };
+        let roots = result["roots"].as_array().into_iter().flatten();
+        self.add_folders(roots.filter_map(|root| root["uri"].as_str()));
+    }
+
     /// Returns where a text contains these folders. They do not overlap.
     fn folders_in(&self, text: &str) -> Vec<Span> {
         let mut found: Vec<Span> = Vec::new();
@@ -77,12 +92,9 @@ pub(crate) enum Lookup<'a> {
     Collecting(&'a mut Origins),
     /// All values are known.
     Known(&'a Origins),
-    /// Every value with the shape of a volatile one is one, whoever made it.
-    Anyones,
+    /// Every value with the shape of a volatile one is one, whoever made it; and so are these folders.
+    Anyones(&'a Origins),
 }
-
-/// Of nobody.
-static NONE: LazyLock<Origins> = LazyLock::new(Origins::default);
 
 impl Lookup<'_> {
     /// Returns the volatile parts of a text by their shape, and the run's folders.
@@ -103,14 +115,13 @@ impl Lookup<'_> {
     fn origins(&self) -> &Origins {
         match self {
             Self::Collecting(origins) => origins,
-            Self::Known(origins) => origins,
-            Self::Anyones => &NONE,
+            Self::Known(origins) | Self::Anyones(origins) => origins,
         }
     }
 
     /// Returns whether the run made a value that is in a message of the server (`by_run`) or of the client.
     pub(crate) fn is_made(&mut self, key: ValueKey, by_run: bool) -> bool {
-        if matches!(self, Self::Anyones) {
+        if matches!(self, Self::Anyones(_)) {
             return true;
         }
         if let Self::Collecting(origins) = self {

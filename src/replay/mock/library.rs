@@ -8,6 +8,7 @@ pub use builder::LibraryBuilder;
 
 use super::matching::RequestKeys;
 use crate::protocol::http::{Delivery, ToolMarks};
+use crate::replay::Substitutions;
 use crate::wire::Envelope;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -65,24 +66,48 @@ pub(super) struct Exchange {
     pub method: u16,
     /// How many requests of the server the client answered before the response came, at most 255.
     pub replies: u8,
-    /// The response is an error.
-    pub is_refused: bool,
-    /// The request has a progress token, or an id that the client made.
-    pub has_own_ids: bool,
-    /// The client gave the request up, or it stays open by its nature.
-    pub may_stay_open: bool,
+    /// What else there is to say.
+    pub traits: Traits,
     /// The number of the recorded session.
     pub session: u16,
     /// The number of the way in which the server answered over HTTP.
     pub delivery: u16,
+}
+
+/// Statements about an exchange, each true or false.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traits(u8);
+
+impl Traits {
+    /// The response is an error.
+    pub(super) const IS_REFUSED: Self = Self(1);
+    /// The request has a progress token, or an id that the client made.
+    pub(super) const HAS_OWN_IDS: Self = Self(2);
+    /// The client gave the request up, or it stays open by its nature.
+    pub(super) const MAY_STAY_OPEN: Self = Self(4);
     /// The server refused the HTTP headers of the request, not the message.
-    pub is_of_headers: bool,
+    pub(super) const IS_OF_HEADERS: Self = Self(8);
+
+    /// Returns this one if it is true.
+    pub(super) fn when(self, is_true: bool) -> Self {
+        if is_true { self } else { Self::default() }
+    }
+
+    /// Returns these and those.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 impl Exchange {
     /// Returns the message of the response.
     pub(super) fn answer(&self) -> Option<u32> {
         (self.answer != NONE).then_some(self.answer)
+    }
+
+    /// Returns whether this is true of the exchange.
+    pub(super) fn has(&self, one: Traits) -> bool {
+        self.traits.0 & one.0 != 0
     }
 }
 
@@ -135,6 +160,7 @@ pub struct Library {
     pub(super) methods: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u16>,
     pub(super) keys: RequestKeys,
+    maps: Substitutions,
     payloads: Arc<dyn Payloads>,
     /// The number of the first message of each reel.
     firsts: Vec<u32>,
@@ -168,7 +194,7 @@ impl Library {
             return Delivery::default();
         }
         let comparable = self.keys.comparable(request);
-        let group = self.repeated(&Envelope::scan(comparable.as_deref().unwrap_or(request)));
+        let group = self.repeated(&Envelope::scan(comparable.as_deref().unwrap_or(request)), &self.keys);
         let delivery = group.first().map(|number| self.exchanges[*number as usize].delivery);
         delivery.and_then(|number| self.deliveries.get(usize::from(number))).copied().unwrap_or_default()
     }
@@ -179,10 +205,10 @@ impl Library {
     }
 
     /// Returns the exchanges whose requests a comparable request repeats, in the order of the recording: those that lack the
-    /// same of what the modern era requires, if there are any.
-    pub(super) fn repeated(&self, request: &Envelope<'_>) -> &[u32] {
-        let group = self.with_key(self.keys.of(request).0);
-        match self.keys.without_fault(request) {
+    /// same of what the modern era requires, if there are any. `keys` knows where the live client works.
+    pub(super) fn repeated(&self, request: &Envelope<'_>, keys: &RequestKeys) -> &[u32] {
+        let group = self.with_key(keys.of(request).0);
+        match keys.without_fault(request) {
             Some(key) if group.is_empty() => self.with_key(key),
             _ => group,
         }
@@ -203,7 +229,8 @@ impl Library {
 
     /// Returns a recorded message.
     pub(super) fn text(&self, message: u32) -> Vec<u8> {
-        self.payloads.read(message).unwrap_or_default()
+        let text = self.payloads.read(message).unwrap_or_default();
+        self.maps.apply(&text).unwrap_or(text)
     }
 
     /// Returns the request of an exchange as it is compared.
@@ -237,14 +264,15 @@ impl Library {
     pub(super) fn first_of(&self, method: &str, session: u16) -> Option<u32> {
         let number = self.method(method)?;
         let answered = self.exchanges.iter().enumerate();
-        let answered = answered.filter(|(_, one)| one.method == number && one.answer().is_some() && !one.is_of_headers);
-        let best = answered.min_by_key(|(_, one)| (one.is_refused, one.session != session))?;
+        let answered = answered
+            .filter(|(_, one)| one.method == number && one.answer().is_some() && !one.has(Traits::IS_OF_HEADERS));
+        let best = answered.min_by_key(|(_, one)| (one.has(Traits::IS_REFUSED), one.session != session))?;
         u32::try_from(best.0).ok()
     }
 
     /// Returns the requests without an answer, except for those that may stay open, with their methods.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (Place, &str)> {
-        let open = self.exchanges.iter().filter(|one| one.answer().is_none() && !one.may_stay_open);
+        let open = self.exchanges.iter().filter(|one| one.answer().is_none() && !one.has(Traits::MAY_STAY_OPEN));
         open.map(|one| (self.place(one.request), &*self.methods[usize::from(one.method)]))
     }
 

@@ -63,6 +63,8 @@ pub(super) struct RequestKeys {
     matching: Matching,
     options: Options,
     disguise: Option<Disguise>,
+    /// Where the server and the client worked.
+    folders: Origins,
 }
 
 impl std::fmt::Debug for RequestKeys {
@@ -79,12 +81,20 @@ impl RequestKeys {
         ignore.push("/params/_meta".to_owned());
         ignore.extend(CLIENT_IDS.iter().map(|name| format!("/params/{name}")));
         let options = Options { keep_times: strict, keep_ids: strict, ignore, ..Options::default() };
-        Self { matching, options, disguise: None }
+        Self { matching, options, disguise: None, folders: Origins::default() }
     }
 
     /// Compares requests in this disguise.
     pub(super) fn disguised(self, disguise: Disguise) -> Self {
         Self { disguise: Some(disguise), ..self }
+    }
+
+    /// Compares requests without the folders in which the server and the client work; no effect unless volatile values may
+    /// differ.
+    pub(super) fn learn_folders(&mut self, learn: impl FnOnce(&mut Origins)) {
+        if self.matching == Matching::Normalised {
+            learn(&mut self.folders);
+        }
     }
 
     pub(super) fn matching(&self) -> Matching {
@@ -160,8 +170,7 @@ impl RequestKeys {
         let wanted = self.values(request).get(place).copied();
         let source = source(envelope.method.as_deref().unwrap_or_default());
         let params = envelope.params.unwrap_or(b"{}");
-        let origins = Origins::default();
-        let texts = Normaliser::new(&self.options).value_texts(source, params, &mut self.lookup(&origins));
+        let texts = Normaliser::new(&self.options).value_texts(source, params, &mut self.lookup());
         texts.into_iter().find(|(key, _)| Some(*key) == wanted).map(|(_, text)| text.into()).unwrap_or_default()
     }
 
@@ -169,19 +178,18 @@ impl RequestKeys {
     pub(super) fn changes(&self, recorded: &Envelope<'_>, asked: &Envelope<'_>) -> Vec<Change> {
         let sides = (recorded.params.unwrap_or(b"{}"), asked.params.unwrap_or(b"{}"));
         let method = asked.method.as_deref().unwrap_or_default();
-        params_changes(method, sides, &self.options, &mut self.lookup(&Origins::default()))
+        params_changes(method, sides, &self.options, &mut self.lookup())
     }
 
     fn digest(&self, method: &str, params: &[u8]) -> Digest {
-        let origins = Origins::default();
-        Normaliser::new(&self.options).digest(source(method), params, &mut self.lookup(&origins))
+        Normaliser::new(&self.options).digest(source(method), params, &mut self.lookup())
     }
 
     /// The client chose what it sent, unless the user says that such values differ.
-    fn lookup<'a>(&self, nobody: &'a Origins) -> Lookup<'a> {
+    fn lookup(&self) -> Lookup<'_> {
         match self.matching {
-            Matching::Normalised => Lookup::Anyones,
-            _ => Lookup::Known(nobody),
+            Matching::Normalised => Lookup::Anyones(&self.folders),
+            _ => Lookup::Known(&self.folders),
         }
     }
 }

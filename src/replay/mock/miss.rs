@@ -1,6 +1,7 @@
 //! Why a request has no recorded answer: it was never recorded, it was and is used up, or it got no answer.
 
-use super::library::{Exchange, Library, Place};
+use super::library::{Exchange, Library, Place, Traits};
+use super::matching::RequestKeys;
 use crate::protocol::methods;
 use crate::wire::Envelope;
 use crate::wire::text::{counted, excerpt};
@@ -65,7 +66,8 @@ impl Miss {
         let Some(number) = library.method(method) else {
             return miss(None, format!("the recording contains {}", listed(&library.called())));
         };
-        let of_method = || library.exchanges.iter().filter(|one| one.method == number && !one.is_of_headers);
+        let of_method =
+            || library.exchanges.iter().filter(|one| one.method == number && !one.has(Traits::IS_OF_HEADERS));
         let kindred = of_method().filter(|one| one.kin == kin).take(MAX_COMPARED);
         let compared = kindred.map(|one| (library.place(one.request), differences(library, one, message)));
         match compared.min_by_key(|(_, found)| found.len()) {
@@ -90,12 +92,17 @@ impl Miss {
     }
 
     /// A request that was recorded with other values: the one at this place stands for another recorded one.
-    pub(super) fn other_value(library: &Library, exchange: &Exchange, message: &[u8], place: usize) -> Self {
+    pub(super) fn other_value(
+        library: &Library,
+        exchange: &Exchange,
+        (message, keys): (&[u8], &RequestKeys),
+        place: usize,
+    ) -> Self {
         let envelope = Envelope::scan(message);
         let method = envelope.method.as_deref().unwrap_or_default();
         let (label, closest) = (label(method, envelope.params), library.place(exchange.request));
-        let text = |request: &[u8]| excerpt(&library.keys.value_text(request, place), WIDEST);
-        let (asked, recorded) = (text(message), text(&library.request(exchange)));
+        let recorded = library.keys.value_text(&library.request(exchange), place);
+        let (asked, recorded) = (excerpt(&keys.value_text(message, place), WIDEST), excerpt(&recorded, WIDEST));
         let message = format!(
             "never recorded: {label}; the closest is {closest}, with {recorded} in the place of {asked}, but one of them has \
              another partner in this session"

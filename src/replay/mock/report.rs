@@ -1,6 +1,6 @@
 //! What a mock reports when it ends.
 
-use super::library::{Anchor, Library, Place};
+use super::library::{Anchor, Library, Place, Traits};
 use super::miss::Miss;
 use crate::wire::text::counted;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ impl Report {
     /// tasks, which depend on timing, do not count, nor do requests with wrong HTTP headers, which the mock refuses itself.
     pub(crate) fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = (Place, &'l str)> {
         let unused = library.exchanges.iter().enumerate();
-        let unused = unused.filter(|(number, one)| !self.used.has(*number) && !one.is_of_headers);
+        let unused = unused.filter(|(number, one)| !self.used.has(*number) && !one.has(Traits::IS_OF_HEADERS));
         let named = unused.map(|(_, one)| (library.place(one.request), &*library.methods[usize::from(one.method)]));
         named.filter(|(_, method)| !matches!(*method, "ping" | "tasks/get" | "server/discover"))
     }

@@ -4,7 +4,7 @@ mod answering;
 
 use super::faults::{Fault, FaultAction};
 use super::library::{Anchor, Exchange, Library};
-use super::matching::{CLIENT_IDS, LiveValues, Matching};
+use super::matching::{CLIENT_IDS, LiveValues, Matching, RequestKeys};
 use super::miss::Miss;
 use super::rekey::{Renamed, token_of, with_client_ids, with_subscriptions, with_token};
 use super::report::{MAX_MISSES, Report};
@@ -31,6 +31,8 @@ pub struct Settings {
     /// The number of the session, from 0. If several sessions were recorded, the first one plays the first of them, and
     /// so on.
     pub session: u32,
+    /// The folder in which the mock runs.
+    pub folder: Option<String>,
 }
 
 /// What a session wants.
@@ -87,6 +89,8 @@ pub struct MockSession {
     /// The number of the next message or request.
     next: u64,
     pending: BTreeMap<u64, Pending>,
+    /// Compares requests that name the folders in which the live client works.
+    keys: RequestKeys,
     /// The recorded session that this one plays.
     recorded: u16,
     /// Where to look for the next unused exchange with the same key: of this recorded session, and of any.
@@ -112,7 +116,10 @@ impl MockSession {
     /// A session that has not begun.
     pub fn new(library: Arc<Library>, settings: Settings) -> Self {
         let faults = settings.faults.iter().map(|fault| (fault.text.clone(), 0)).collect();
+        let mut keys = library.keys.clone();
+        keys.learn_folders(|folders| folders.add_folders(settings.folder.as_deref()));
         Self {
+            keys,
             recorded: library.session_for(settings.session),
             values: LiveValues::default(),
             library,
@@ -196,7 +203,7 @@ impl MockSession {
         match (envelope.kind, envelope.id) {
             (MessageKind::Request, Some(id)) => self.request(now, message, &envelope, id, outputs),
             (MessageKind::Notification, _) => self.notification(now, &envelope),
-            (MessageKind::Result | MessageKind::Error, Some(id)) => self.reply(now, &id.key()),
+            (MessageKind::Result | MessageKind::Error, Some(id)) => self.reply(now, &id.key(), envelope.result),
             (MessageKind::Malformed, _) => {
                 self.push(now, Queued::Text(error(b"null", PARSE_ERROR, "the message is not JSON", Value::Null)));
             }
@@ -221,8 +228,11 @@ impl MockSession {
     }
 
     /// The client answered a request of the server.
-    fn reply(&mut self, now: Duration, id: &IdKey) {
+    fn reply(&mut self, now: Duration, id: &IdKey, result: Option<&[u8]>) {
         let Some(number) = self.asked.remove(id) else { return };
+        if let Some(result) = result {
+            self.keys.learn_folders(|folders| folders.add_roots(result));
+        }
         let owner = self.library.initiated[number as usize].owner();
         let waits = |pending: &Pending| Some(pending.exchange) == owner && pending.replies > 0;
         let waiting = self.pending.iter_mut().find(|(_, pending)| waits(pending));

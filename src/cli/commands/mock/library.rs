@@ -1,12 +1,13 @@
 //! Reads recordings for a mock, and appends to them.
 
+use super::MockOptions;
 use crate::cli::printer::note;
 use crate::cli::recordings;
 use crate::cli::redaction::{KeyOptions, here};
 use crate::error::CommandError;
 use crate::files::output::{PRIVATE, Replacement};
 use crate::files::reels;
-use crate::replay::mock::{Library, LibraryBuilder, Matching, Payloads};
+use crate::replay::mock::{Library, LibraryBuilder, Payloads};
 use crate::runtime::mock::payloads::{InMemory, InReel};
 use crate::share::Redaction;
 use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
@@ -34,8 +35,9 @@ impl Payloads for Joined {
 /// # Errors
 ///
 /// A recording cannot be read, or none contains an answered request.
-pub(super) fn read(paths: &[PathBuf], matching: Matching, ignored: &[String]) -> Result<Library, CommandError> {
-    let (mut builder, mut joined, mut first) = (LibraryBuilder::new(matching, ignored), Vec::new(), 0);
+pub(super) fn read(paths: &[PathBuf], options: &MockOptions, ignored: &[String]) -> Result<Library, CommandError> {
+    let builder = LibraryBuilder::new(options.matching(), ignored).mapped(options.substitutions());
+    let (mut builder, mut joined, mut first) = (builder, Vec::new(), 0);
     if let Some(redaction) = redaction_of(paths)? {
         let redaction = Mutex::new(redaction);
         let of = move |request: &[u8]| redaction.lock().unwrap_or_else(PoisonError::into_inner).comparable(request);
@@ -55,7 +57,7 @@ pub(super) fn read(paths: &[PathBuf], matching: Matching, ignored: &[String]) ->
         note(&format!("{count} without an answer in what can be read; the first is {place}, {method}"));
     }
     match (library.len(), paths) {
-        (0, [path, ..]) => Err(reels::without_messages(path)),
+        (0, [path, ..]) => Err(recordings::without_client(path)),
         _ => Ok(library),
     }
 }

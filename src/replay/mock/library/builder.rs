@@ -1,9 +1,10 @@
 //! Makes the index from the events of recordings.
 
 use super::delivery::Deliveries;
-use super::{Anchor, Exchange, Initiated, Library, NONE, Payloads};
+use super::{Anchor, Exchange, Initiated, Library, NONE, Payloads, Traits};
 use crate::protocol::errors;
 use crate::protocol::http::{Delivery, ToolMarks};
+use crate::replay::Substitutions;
 use crate::replay::mock::matching::{CLIENT_IDS, Disguise, Matching, RequestKeys};
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
@@ -36,6 +37,7 @@ struct Stream {
 #[derive(Debug)]
 pub struct LibraryBuilder {
     keys: RequestKeys,
+    maps: Substitutions,
     exchanges: Vec<Exchange>,
     initiated: Vec<Initiated>,
     methods: Vec<Box<str>>,
@@ -62,6 +64,7 @@ impl LibraryBuilder {
     pub fn new(matching: Matching, ignored: &[String]) -> Self {
         Self {
             keys: RequestKeys::new(matching, ignored),
+            maps: Substitutions::default(),
             exchanges: Vec::new(),
             initiated: Vec::new(),
             methods: Vec::new(),
@@ -83,6 +86,11 @@ impl LibraryBuilder {
         Self { keys: self.keys.disguised(disguise), ..self }
     }
 
+    /// Replaces these texts in all messages.
+    pub(crate) fn mapped(self, maps: Substitutions) -> Self {
+        Self { maps, ..self }
+    }
+
     /// Begins the next reel: its events get numbers from `first` on.
     pub fn begin(&mut self, first: u32) {
         self.reel = (self.reel.0 + 1, first);
@@ -94,8 +102,10 @@ impl LibraryBuilder {
 
     /// Processes the next event of the reel. Messages in batches are served by themselves.
     pub fn take(&mut self, event: &Event<'_>) {
-        if event.header.kind != EventKind::Message {
-            return self.streamed.take(event);
+        match event.header.kind {
+            EventKind::Message => {}
+            EventKind::StreamOpened => return self.keys.learn_folders(|folders| folders.add_command(event.payload)),
+            _ => return self.streamed.take(event),
         }
         let Some(number) = u32::try_from(event.header.seq).ok().and_then(|seq| seq.checked_add(self.reel.1)) else {
             return;
@@ -112,8 +122,11 @@ impl LibraryBuilder {
         });
         match (direction, envelope.kind) {
             (Direction::ClientToServer, MessageKind::Request) => {
-                let key = match self.keys.comparable(event.body()) {
+                let mapped = self.maps.apply(event.body());
+                let body = mapped.as_deref().unwrap_or(event.body());
+                let key = match self.keys.comparable(body) {
                     Some(text) => self.keys.of(&Envelope::scan(&text)),
+                    None if mapped.is_some() => self.keys.of(&Envelope::scan(body)),
                     None => self.keys.of(&envelope),
                 };
                 self.asked((place, event.header.exchange), number, time, &envelope, key);
@@ -133,7 +146,7 @@ impl LibraryBuilder {
         self.exchanges.shrink_to_fit();
         self.initiated.shrink_to_fit();
         let mut by_key = sorted(self.exchanges.len(), |number| self.exchanges[number as usize].key);
-        by_key.retain(|number| !self.exchanges[*number as usize].is_of_headers);
+        by_key.retain(|number| !self.exchanges[*number as usize].has(Traits::IS_OF_HEADERS));
         let by_anchor = sorted(self.initiated.len(), |number| self.initiated[number as usize].anchor);
         Library {
             exchanges: self.exchanges,
@@ -143,6 +156,7 @@ impl LibraryBuilder {
             methods: self.methods,
             numbers: self.numbers,
             keys: self.keys,
+            maps: self.maps,
             payloads,
             firsts: self.firsts,
             sessions: self.sessions,
@@ -187,12 +201,11 @@ impl LibraryBuilder {
             delay_us: 0,
             method: number_of_method,
             replies: 0,
-            is_refused: false,
-            has_own_ids,
-            may_stay_open: method == "subscriptions/listen",
+            traits: Traits::HAS_OWN_IDS
+                .when(has_own_ids)
+                .and(Traits::MAY_STAY_OPEN.when(method == "subscriptions/listen")),
             session: self.streams.get(&place).map_or(0, |stream| stream.session),
             delivery: 0,
-            is_of_headers: false,
         });
         self.open.ask(place.1, Direction::ClientToServer, id.key(), Open::Exchange(exchange, time, carrier));
         if let Some(stream) = self.streams.get_mut(&place) {
@@ -212,8 +225,9 @@ impl LibraryBuilder {
         if let (Some(found), Some(stream)) = (self.exchanges.get_mut(exchange as usize), self.streams.get_mut(&place)) {
             let since = stream.replied.remove(&exchange).unwrap_or(since);
             (found.answer, found.delay_us) = (number, micros(since, time));
-            found.is_refused = envelope.kind == MessageKind::Error;
-            found.is_of_headers = envelope.error_code() == Some(errors::HEADER_MISMATCH);
+            let is_of_headers = envelope.error_code() == Some(errors::HEADER_MISMATCH);
+            let traits = found.traits.and(Traits::IS_REFUSED.when(envelope.kind == MessageKind::Error));
+            found.traits = traits.and(Traits::IS_OF_HEADERS.when(is_of_headers));
             found.delivery = delivery;
             stream.last = (Anchor::Answered(exchange), time);
             stream.tokens.retain(|_, (owner, _)| *owner != exchange);
@@ -246,7 +260,8 @@ impl LibraryBuilder {
             let open = id.clone().and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
             if let (Some(id), Some(open)) = (id, open) {
                 if let Open::Exchange(exchange, ..) = open {
-                    self.exchanges[exchange as usize].may_stay_open = true;
+                    let found = &mut self.exchanges[exchange as usize];
+                    found.traits = found.traits.and(Traits::MAY_STAY_OPEN);
                 }
                 self.open.ask(place.1, Direction::ClientToServer, id, open);
             }
@@ -269,6 +284,9 @@ impl LibraryBuilder {
         let id = envelope.id.map(|id| id.key());
         let open = id.and_then(|id| self.open.answer(place.1, Direction::ClientToServer, id));
         let Some(Open::Initiated(initiated)) = open else { return };
+        if let Some(result) = envelope.result {
+            self.keys.learn_folders(|folders| folders.add_roots(result));
+        }
         let Some(stream) = self.streams.get_mut(&place) else { return };
         stream.last = (Anchor::Replied(initiated), time);
         if let Some(owner) = self.initiated.get(initiated as usize).and_then(Initiated::owner)

@@ -7,6 +7,7 @@ use super::{
 use crate::diff::volatile::ValueKey;
 use crate::protocol::http::modern_version;
 use crate::protocol::revision::{Era, Revision};
+use crate::replay::mock::library::Traits;
 use crate::replay::mock::rekey::with_revision;
 use crate::replay::replies::with_id;
 use std::sync::Arc;
@@ -110,11 +111,14 @@ impl MockSession {
         if library.keys.matching() == Matching::Sequence {
             return self.choose_next(library.keys.of(&envelope).0, message);
         }
-        let group = library.repeated(&envelope);
+        let as_recorded = library.repeated(&envelope, &library.keys);
+        let (group, values) = match as_recorded.is_empty() {
+            false => (as_recorded, library.keys.values(message)),
+            true => (library.repeated(&envelope, &self.keys), self.keys.values(message)),
+        };
         if group.is_empty() {
             return Choice::Miss(Miss::never_recorded(&library, message));
         }
-        let values = library.keys.values(message);
         let chosen = match values.is_empty() {
             true => Ok(self.next_unused(group)),
             false => self.with_values(&values, group, message),
@@ -139,7 +143,7 @@ impl MockSession {
     /// Returns whether an exchange can be served: it is unused, and it has an answer or needs none.
     fn is_free(&self, number: u32) -> bool {
         let exchange = &self.library.exchanges[number as usize];
-        !self.report.used.has(number as usize) && (exchange.answer().is_some() || exchange.may_stay_open)
+        !self.report.used.has(number as usize) && (exchange.answer().is_some() || exchange.has(Traits::MAY_STAY_OPEN))
     }
 
     /// Returns the next exchange of a group that can be served: one of the session that is played, if there is one.
@@ -179,9 +183,12 @@ impl MockSession {
                 self.values.learn(values, &recorded);
                 Ok(Some(number))
             }
-            (None, Some((number, place))) => {
-                Err(Miss::other_value(&self.library, &self.library.exchanges[number as usize], message, place))
-            }
+            (None, Some((number, place))) => Err(Miss::other_value(
+                &self.library,
+                &self.library.exchanges[number as usize],
+                (message, &self.keys),
+                place,
+            )),
             (None, None) => Ok(None),
         }
     }
@@ -204,7 +211,7 @@ impl MockSession {
         let has_place = |number: u32| {
             let method = &*library.methods[usize::from(library.exchanges[number as usize].method)];
             !matches!(method, "initialize" | "server/discover" | "ping")
-                && !library.exchanges[number as usize].is_of_headers
+                && !library.exchanges[number as usize].has(Traits::IS_OF_HEADERS)
         };
         let count = u32::try_from(library.len()).unwrap_or(u32::MAX);
         let Some(number) = (self.position..count).find(|number| has_place(*number)) else {
@@ -215,7 +222,7 @@ impl MockSession {
             return Choice::Miss(Miss::out_of_order(&library, Some(exchange), message));
         }
         self.position = number + 1;
-        match (exchange.answer(), exchange.may_stay_open) {
+        match (exchange.answer(), exchange.has(Traits::MAY_STAY_OPEN)) {
             (Some(_), _) => Choice::Answer(number),
             (None, true) => Choice::Hold(number),
             (None, false) => Choice::Miss(Miss::unanswered(&library, exchange, message)),
@@ -247,8 +254,8 @@ impl MockSession {
         let library = Arc::clone(&self.library);
         let exchange = &library.exchanges[number as usize];
         self.report.used.insert(number as usize);
-        let is_subscription = exchange.may_stay_open;
-        if !exchange.has_own_ids && !is_subscription {
+        let is_subscription = exchange.has(Traits::MAY_STAY_OPEN);
+        if !exchange.has(Traits::HAS_OWN_IDS) && !is_subscription {
             return;
         }
         let recorded = library.text(exchange.request);

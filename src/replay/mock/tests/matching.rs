@@ -173,3 +173,90 @@ fn a_disguise_makes_a_secret_and_what_stands_for_it_equal() {
         "{missed}"
     );
 }
+
+/// The event with which a session with a server in this folder begins.
+fn opened(builder: &mut LibraryBuilder, folder: &str) {
+    let mut payload = Vec::new();
+    ciborium::into_writer(&json!({"transport": "stdio", "command": ["s"], "cwd": folder}), &mut payload).expect("CBOR");
+    let mut writer = ReelWriter::create(Vec::new(), &Default::default(), WriterOptions::default()).expect("begins");
+    let (kind, flags, framing) = (EventKind::StreamOpened, Flags::default(), Framing::Whole);
+    let event = NewEvent { time: 0, stream: 0, exchange: 0, kind, flags, framing, payload: &payload };
+    writer.append(event).expect("taken");
+    let (reel, _) = writer.finish().expect("finished");
+    let mut reader = ReelReader::from_stream(Box::new(Cursor::new(reel))).expect("a reel").with_payloads();
+    while let Some(item) = reader.next().expect("readable") {
+        let Item::Block(block) = item else { panic!("damage") };
+        block.events().for_each(|event| builder.take(&event));
+    }
+}
+
+fn read(id: u64, path: &str) -> (Direction, Value) {
+    call(id, "read", json!({"path": path}))
+}
+
+#[test]
+fn the_working_folder_may_be_another_one_if_values_are_normalised() {
+    let recorded = [
+        read(1, "/srv/recorded/a.txt"),
+        answer(1, json!({"r": "a of /srv/recorded"})),
+        read(2, "/srv/other/b.txt"),
+        answer(2, json!({"r": "b"})),
+        read(3, "/srv/recorded/c.txt"),
+        answer(3, json!({"r": "c"})),
+    ];
+    let serve = |matching: Matching, folder: &str| {
+        let mut builder = LibraryBuilder::new(matching, &[]);
+        opened(&mut builder, "/srv/recorded");
+        let messages: Vec<_> = recorded.iter().map(|message| (0, message)).collect();
+        let library = library_of(builder, &messages);
+        Client::new(&library, Settings { folder: Some(folder.to_owned()), ..Settings::default() })
+    };
+    let text = |client: &mut Client, path: &str| text_of(&client.send(&read(9, path)));
+    let is_miss = |text: Value| text.as_str().is_some_and(|text| text.contains("never recorded"));
+    let mut client = serve(Matching::Normalised, "/builds/live");
+    // Answers stay as they are.
+    assert_eq!(text(&mut client, "/builds/live/a.txt"), "a of /srv/recorded");
+    assert_eq!(text(&mut client, "/srv/other/b.txt"), "b", "what is in no folder is compared by value");
+    assert!(is_miss(text(&mut client, "/builds/elsewhere/c.txt")));
+    assert!(is_miss(text(&mut client, "/srv/recorded/c.txt")), "the recorded folder has another partner");
+    assert_eq!(text(&mut client, "/builds/live/c.txt"), "c");
+    // A client that works where the recorded one did, wherever the mock runs.
+    let mut client = serve(Matching::Normalised, "/srv/other");
+    assert_eq!(text(&mut client, "/srv/recorded/a.txt"), "a of /srv/recorded");
+    assert_eq!(text(&mut client, "/srv/other/b.txt"), "b");
+    assert!(is_miss(text(&mut serve(Matching::Exact, "/builds/live"), "/builds/live/a.txt")));
+}
+
+#[test]
+fn the_roots_of_the_client_may_be_others_if_values_are_normalised() {
+    let roots = |id: &str, folder: &str| {
+        (CLIENT, json!({"jsonrpc": "2.0", "id": id, "result": {"roots": [{"uri": format!("file://{folder}")}]}}))
+    };
+    let recorded = [
+        note(CLIENT, "notifications/initialized", json!({})),
+        (SERVER, json!({"jsonrpc": "2.0", "id": "r", "method": "roots/list"})),
+        roots("r", "/home/ada/project"),
+        read(1, "/home/ada/project/a.txt"),
+        answer(1, json!({"r": "a"})),
+    ];
+    let mut client = Client::new(&library(Matching::Normalised, &recorded), Settings::default());
+    let asked = client.send(&recorded[0]);
+    assert_eq!(asked[0]["method"], "roots/list");
+    client.send(&roots("r", "/home/bob/copy"));
+    assert_eq!(text_of(&client.send(&read(7, "/home/bob/copy/a.txt"))), "a");
+}
+
+#[test]
+fn texts_are_replaced_in_requests_and_answers() {
+    let recorded =
+        [read(1, "/srv/recorded/a.txt"), answer(1, json!({"r": "a of /srv/recorded, not of /srv/recorded-2"}))];
+    let mut maps = crate::replay::Substitutions::default();
+    maps.add("/srv/recorded", "/builds/live");
+    let messages: Vec<_> = recorded.iter().map(|message| (0, message)).collect();
+    let library = library_of(LibraryBuilder::new(Matching::Exact, &[]).mapped(maps), &messages);
+    let mut client = Client::new(&library, Settings::default());
+    let missed = text_of(&client.send(&read(7, "/srv/recorded/a.txt")));
+    assert!(missed.as_str().is_some_and(|text| text.contains("\"/builds/live/a.txt\" was recorded")), "{missed}");
+    let found = text_of(&client.send(&read(7, "/builds/live/a.txt")));
+    assert_eq!(found, "a of /builds/live, not of /srv/recorded-2");
+}

@@ -290,12 +290,14 @@ fn amb_e2_e8_a_subscription_names_its_delivery_and_none_that_the_server_does_not
         (["--at", "2999-01-01T00:00:00Z"], json!({"scheduledDelivery": true}), "scheduled"),
         (["--cron", "0 9 * * *"], json!({"cronSchedule": false}), "cron"),
     ] {
-        let channels = if features["cronSchedule"] == false { json!(["realtime", "cron"]) } else { json!(["realtime"]) };
+        let channels =
+            if features["cronSchedule"] == false { json!(["realtime", "cron"]) } else { json!(["realtime"]) };
         let plan = json!({"features": features, "channels": channels});
         let refused = with_peer(&stage, &[&["events", "watch"], &words[..]].concat(), &plan);
         assert!(refused.code() == 4 && refused.err().contains(&format!("{channel:?}")), "{refused:?}");
     }
-    let order = "/do subscribe types=a.* 'delivery:={\"channels\":[\"cron\"],\"cronSchedule\":{\"expression\":\"0 9 * * *\"}}'";
+    let order =
+        "/do subscribe types=a.* 'delivery:={\"channels\":[\"cron\"],\"cronSchedule\":{\"expression\":\"0 9 * * *\"}}'";
     let talked = with_peer(&stage, &["host", "--do", order], &json!({}));
     assert!(talked.out().contains("does not declare the delivery channel"), "{talked:?}");
     assert_eq!(String::from_utf8(stage.read("asked")).expect("text").lines().count(), 1, "nothing else was sent");

@@ -95,7 +95,28 @@ fn c67_what_is_published_is_delivered_whole_or_refused() {
 }
 
 #[test]
-fn e13_the_model_and_the_tools_of_an_agent_go_along_and_a_refusal_says_the_reason() {
+fn c55_c56_chunks_that_are_not_in_order_do_not_make_the_content() {
+    let chunk = |index: u64, delta: &str| {
+        let params = json!({"requestId": 1, "index": index, "delta": delta});
+        json!({"jsonrpc": "2.0", "method": "inference/chunk", "params": params})
+    };
+    let reported = |chunks: &[Value]| {
+        let asked = tool(1, "emit", json!({"kind": "inference", "prompt": "p", "stream": true}));
+        let result = json!({"content": "ab", "model": "m", "finishReason": "end_turn", "usage": {}});
+        let answered = json!({"jsonrpc": "2.0", "id": 1, "result": result});
+        let said = [&[asked][..], chunks, &[answered]].concat();
+        served(&["--declare", "mcpl"], &said).1
+    };
+    let good = reported(&[chunk(0, "a"), chunk(1, "b")]);
+    assert!(good.contains(r#""chunks_agree":true"#) && !good.contains("chunk_misplaced"), "{good}");
+    for order in [[1, 0, 0], [0, 0, 1], [0, 2, 1]] {
+        let odd = reported(&order.map(|index| chunk(index, if index == 0 { "a" } else { "b" })));
+        assert!(odd.contains("chunk_misplaced") && odd.contains(r#""chunks_agree":false"#), "{order:?}: {odd}");
+    }
+}
+
+#[test]
+fn e6_the_model_and_the_tools_of_an_agent_go_along_and_a_refusal_says_the_reason() {
     let serve = ["--declare", "mcpl", "--declare", "mcpe", "--allow-handlers", "agent"];
     let handler = json!({"type": "agent", "model": "claude-x", "systemPrompt": "Summarize", "tools": ["slack_reply"], "maxTokens": 5});
     let subscribe = |id: u64| tool(id, "events_subscribe", json!({"filter": {}, "handler": handler}));

@@ -87,6 +87,8 @@ def answer(method, params):
     global hooks
     if method == "initialize":
         info = {"name": "bot", "version": "1"}
+        if BEHAVIOUR == "strings":
+            BLOCK["featureSets"] = ["bot.events", {**SETS["bot.context"], "name": "bot.context"}]
         capabilities = {"tools": {}, "experimental": {"mcpl": BLOCK}}
         return {"protocolVersion": params["protocolVersion"], "serverInfo": info, "capabilities": capabilities}
     if method == "tools/list":
@@ -120,6 +122,11 @@ def after_registration():
         push("right")
         messages = [{"role": "user", "content": "x"}]
         ask("i1", "inference/request", {"featureSet": "bot.notes", "messages": messages})
+    elif BEHAVIOUR == "diagnostics":
+        for number in range(3):
+            push(f"e{number}")
+        ask("f", "featureSets/changed", {"added": {"bot.more": {"description": "d"}}, "removed": []})
+        send({"method": "featureSets/changed", "params": {"added": {"bot.more": {"description": "d"}}}})
     elif BEHAVIOUR == "elevate":
         for name in ["bot.other", "bot.redact"]:
             ask(name, "scope/elevate", {"featureSet": name, "scope": {"label": "/etc/hosts"}})

@@ -233,3 +233,23 @@ fn c74_reports_of_what_failed_name_the_set_and_the_inference() {
     let dropped = hosted("unknown-set", &["--say", "hello"]);
     assert!(reports(&dropped, "dropped")[0]["data"]["inference_id"].is_string(), "{dropped:#?}");
 }
+
+#[test]
+fn c8_c14_c38_what_the_host_reports_about_sets_and_turns_is_true() {
+    let words = ["--set", "mcpl.wakes_per_minute=2", "--do", "/wait 300ms"];
+    let (lines, heard) = both_sides("diagnostics", &words);
+    let said: Vec<&str> = reports(&lines, "event").iter().filter_map(|line| line["text"].as_str()).collect();
+    let texts = ["e0: begins inf_1, wake=yes", "e1: begins inf_2, wake=yes", "e2: shares inf_2, wake=yes"];
+    assert_eq!(said, texts);
+    let refused = &answer_to(&heard, "f")["error"];
+    assert_eq!(
+        (&refused["code"], refused["message"].as_str().is_some_and(|why| why.contains("is a notification"))),
+        (&json!(-32600), true)
+    );
+    let odd = |lines: &[Value], part: &str| {
+        reports(lines, "odd").iter().any(|line| line["text"].as_str().is_some_and(|text| text.contains(part)))
+    };
+    assert!(odd(&lines, "bot.more has no list of its uses"), "{lines:#?}");
+    let strings = hosted("strings", &["--say", "hello"]);
+    assert!(odd(&strings, "only 1 of its 2 members"), "{strings:#?}");
+}

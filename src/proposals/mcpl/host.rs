@@ -40,6 +40,7 @@ use crate::proposals::host::{ModelView, Slot, ToolUse, Usage};
 use crate::proposals::policy::{Policies, Policy};
 use crate::proposals::recent::Recent;
 use crate::proposals::{Declared, Side as Whose};
+use crate::protocol::errors;
 use crate::wire::MessageKind;
 use channels::Channels;
 use context::{Chain, Turn};
@@ -244,7 +245,7 @@ impl McplHostSide {
         let running = std::mem::take(&mut self.inferring).into_values().map(|running| (running.server, running.id));
         let parked = std::mem::take(&mut self.parked).into_iter().map(|parked| (parked.server, parked.id));
         for (server, id) in running.chain(parked) {
-            let why = Refusal::new(crate::protocol::errors::INTERNAL_ERROR, "the session ends");
+            let why = Refusal::new(errors::INTERNAL_ERROR, "the session ends");
             cx.respond(server, &id, Err(why));
         }
     }
@@ -355,7 +356,9 @@ impl HostSide for McplHostSide {
             (_, id) => {
                 let is = if id.is_some() { "a request, not a notification" } else { "a notification, not a request" };
                 cx.report("malformed", Some(server), format!("{method} came as {is}"), json!({"method": method}));
-                return false;
+                let refused =
+                    Refusal::new(errors::INVALID_REQUEST, format!("{method} is a notification, not a request"));
+                Self::respond(cx, server, id, Err(refused));
             }
         }
         true

@@ -20,7 +20,7 @@ impl McplHostSide {
                     None => admitted.waits.to_string(),
                     Some(inference) => {
                         (data["inference_id"], result["inferenceId"]) = (inference.into(), inference.into());
-                        format!("begins {inference}")
+                        format!("{} {inference}", if admitted.shares { "shares" } else { "begins" })
                     }
                 };
                 ("event", format!("{text}, wake={}", admitted.waits.word()), Ok(result))

@@ -57,10 +57,24 @@ pub(super) fn oddities(block: &Value) -> Vec<String> {
             other.unwrap_or("missing")
         )),
     }
-    if block["featureSets"].is_array() {
-        odd.push("the server's featureSets is an array instead of an object; its names are used".to_owned());
+    if let Some(sets) = block["featureSets"].as_array() {
+        let (all, named) = (sets.len(), sets.iter().filter(|set| set["name"].is_string()).count());
+        odd.push(match named {
+            _ if named == all => "the server's featureSets is an array instead of an object; its names are used".to_owned(),
+            _ => format!(
+                "the server's featureSets is an array instead of an object, and only {named} of its {all} members have a \
+                 name; the others are ignored"
+            ),
+        });
     }
+    odd.extend(feature_sets(&block["featureSets"]).iter().filter_map(|(name, set)| oddity(name, set)));
     odd
+}
+
+/// A sentence about a feature set that does not list what it uses as MCPL 0.4 §6.2 says, so that nothing of it works.
+fn oddity(name: &str, set: &Value) -> Option<String> {
+    let is_list = set["uses"].as_array().is_some_and(|uses| uses.iter().all(Value::is_string));
+    (!is_list).then(|| format!("the server's feature set {name} has no list of its uses, so its messages are refused"))
 }
 
 /// The feature sets of a server, and which of them are enabled.
@@ -216,7 +230,9 @@ impl Sets {
                 odd.push(format!("the server removed {name}, which it did not declare"));
             }
         }
-        self.declared.extend(feature_sets(&params["added"]));
+        let added = feature_sets(&params["added"]);
+        odd.extend(added.iter().filter_map(|(name, set)| oddity(name, set)));
+        self.declared.extend(added);
         odd
     }
 

@@ -181,7 +181,7 @@ mod tests {
             assert!(odd.contains("a, b") && odd.contains(part) && odd.contains("mcpl.tool_sets"), "{odd}");
         }
         assert_eq!(states.member(None, "a"), Some(("checkpoint", json!("c2"))));
-        assert!(states.rolled_back("set", "c1", "c1").is_some());
+        assert!(states.rolled_back("set", "c1", "c1").is_some(), "each time");
     }
 
     #[test]

@@ -86,6 +86,8 @@ impl Event {
 pub(super) struct Admitted {
     /// What it waits for.
     pub waits: Waits,
+    /// Whether another event began its turn, or will.
+    pub shares: bool,
     inference: Option<String>,
 }
 
@@ -128,28 +130,28 @@ impl McplHostSide {
             _ if !peer.may_wake(cx.now) => Waits::RateLimit,
             _ => Waits::OwnTurn,
         };
-        if event.waits != Waits::AnyTurn {
-            self.assign_turn(cx, lane == "batch", &mut event);
-        }
-        let admitted = Admitted { waits: event.waits, inference: event.inference.clone() };
+        let shares = event.waits != Waits::AnyTurn && self.assign_turn(cx, lane == "batch", &mut event);
+        let admitted = Admitted { waits: event.waits, shares, inference: event.inference.clone() };
         self.waiting.push_back(event);
         Ok(admitted)
     }
 
-    /// Lets the event share a turn that waits, if it may or must, or gives it a turn of its own.
-    fn assign_turn(&mut self, cx: &mut HostCx<'_>, is_batch: bool, event: &mut Event) {
+    /// Lets the event share a turn that waits, if it may or must, or gives it a turn of its own. Returns whether it
+    /// shares one.
+    fn assign_turn(&mut self, cx: &mut HostCx<'_>, is_batch: bool, event: &mut Event) -> bool {
         let shares = is_batch || event.waits != Waits::OwnTurn;
         let is_fitting =
             |other: &&Event| shares && other.inference.is_some() && other.is_of(event.server, event.channel.as_ref());
         if let Some(other) = self.waiting.iter().rfind(is_fitting) {
             (event.inference, event.waits, event.depth) = (other.inference.clone(), other.waits, other.depth);
-            return;
+            return true;
         }
         let inference = self.next_inference();
         if event.waits == Waits::OwnTurn {
             self.wake(cx, event.server, &inference);
         }
         event.inference = Some(inference);
+        false
     }
 
     fn wake(&mut self, cx: &mut HostCx<'_>, server: ServerId, inference: &str) {

@@ -112,6 +112,7 @@ pub struct Validator {
     is_full: bool,
     /// The time of the latest event.
     now: i64,
+    space: parse::Space,
     report: Report,
     kept: BTreeMap<&'static str, usize>,
 }
@@ -137,6 +138,7 @@ impl Validator {
             has_retired: false,
             is_full: false,
             now: 0,
+            space: parse::Space::default(),
             report: Report::default(),
             kept: BTreeMap::new(),
         }
@@ -169,7 +171,7 @@ impl Validator {
         if matches!(event.header.kind, EventKind::Gap | EventKind::StreamClosed) {
             self.shared.leave(stream, self.now);
         }
-        let classified = classify(event);
+        let classified = classify(event, &mut self.space);
         match classified {
             Classified::Other => return,
             // The earlier traffic is in another reel.

@@ -1,6 +1,7 @@
 //! Decides once what an event is: a message, a head of HTTP, a gap, and so on. Everything else receives the decision.
 
 use super::http::head::{RequestHead, ResponseHead};
+use super::parse::{Parsed, Space, parse};
 use crate::trace::{Event, EventKind, Flags};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
@@ -41,6 +42,8 @@ pub(super) struct Text<'a> {
     pub bytes: &'a [u8],
     /// Its envelope, whatever the text is.
     pub envelope: Envelope<'a>,
+    /// Its value, if it is JSON.
+    pub parsed: Result<Parsed<'a>, serde_json::Error>,
 }
 
 /// A part of an HTTP exchange that is not a message.
@@ -65,9 +68,9 @@ pub(super) enum HttpPart {
 }
 
 /// Decides what an event is.
-pub(super) fn classify<'a>(event: &Event<'a>) -> Classified<'a> {
+pub(super) fn classify<'a>(event: &Event<'a>, space: &mut Space) -> Classified<'a> {
     match event.header.kind {
-        EventKind::Message => message(event),
+        EventKind::Message => message(event, space),
         EventKind::StreamOpened => opened(event.payload),
         EventKind::StreamClosed => Classified::Closed,
         EventKind::Gap => Classified::Gap,
@@ -78,20 +81,25 @@ pub(super) fn classify<'a>(event: &Event<'a>) -> Classified<'a> {
     }
 }
 
-fn message<'a>(event: &Event<'a>) -> Classified<'a> {
+fn message<'a>(event: &Event<'a>, space: &mut Space) -> Classified<'a> {
     if event.header.framing == Framing::Fragment || event.header.flags.has(Flags::TRUNCATED) {
         return Classified::Part;
     }
-    let text = Text::of(event.body());
+    let text = Text::of(event.body(), space);
     match text.envelope.kind {
-        MessageKind::Batch => Classified::Batch(json::items(text.bytes).map(Text::of).collect()),
+        MessageKind::Batch => Classified::Batch(json::items(text.bytes).map(|item| Text::of(item, space)).collect()),
         _ => Classified::Text(text),
     }
 }
 
 impl<'a> Text<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
-        Self { bytes, envelope: Envelope::scan(bytes) }
+    fn of(bytes: &'a [u8], space: &mut Space) -> Self {
+        let parsed = parse(bytes, space);
+        let envelope = match &parsed {
+            Ok(parsed) if parsed.value.is_object() => Envelope::of_members(parsed.members.iter().copied()),
+            _ => Envelope::scan(bytes),
+        };
+        Self { bytes, envelope, parsed }
     }
 }
 

@@ -198,7 +198,7 @@ impl Connection {
         let (header, envelope) = (event.header, &text.envelope);
         let (seq, time, direction) = (header.seq, header.time, header.direction());
         self.summary.messages += 1;
-        let Some(value) = envelope::check(seq, envelope, text.bytes, &mut self.findings) else {
+        let Some(value) = envelope::check(seq, text, &mut self.findings) else {
             // The JSON is broken, but the structure is known: the message still counts for pairing.
             let step = self.tracker.take(seq, time, direction, envelope, &Value::Null);
             self.pairs.take(seq, time, direction, envelope, &Value::Null, &step, &mut self.findings);
@@ -238,7 +238,7 @@ impl Connection {
         };
         let request = step.request.as_ref();
         let declared = &self.tracker.declared;
-        let observed = Observed { seq, time, direction, envelope, method, content, request, declared, whole: &value };
+        let observed = Observed { seq, time, direction, envelope, method, content, request, declared, whole: value };
         let message = Message { observed, before, era: step.era, header, schemas: &shared.schemas };
         self.lifecycle.check(&message, &self.tracker, &mut self.findings);
         self.method.check(&message, &self.pairs, &mut self.findings);

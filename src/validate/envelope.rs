@@ -1,6 +1,7 @@
 //! Checks the JSON-RPC envelope of one message and the validity of its JSON.
 
-use super::{parse, rules};
+use super::classify::Text;
+use super::rules;
 use crate::proposals::{Findings, Rule};
 use crate::protocol::errors;
 use crate::wire::{Envelope, Fault, MessageKind, json};
@@ -46,14 +47,15 @@ fn check_faults(seq: u64, envelope: &Envelope<'_>, findings: &mut Findings) {
 }
 
 /// Checks the envelope. Returns the message as a value, if it is valid JSON.
-pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &mut Findings) -> Option<Value> {
+pub(super) fn check<'a>(seq: u64, text: &'a Text<'_>, findings: &mut Findings) -> Option<&'a Value> {
+    let Text { bytes, envelope, parsed } = text;
     check_faults(seq, envelope, findings);
-    let parsed = match parse::parse(text) {
+    let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            let (rule, reason) = match json::check(text) {
+            let (rule, reason) = match json::check(bytes) {
                 Ok(()) => (&rules::UNREPRESENTABLE, error.to_string()),
-                Err(reason) if std::str::from_utf8(text).is_err() => (&rules::ENCODING, reason),
+                Err(reason) if std::str::from_utf8(bytes).is_err() => (&rules::ENCODING, reason),
                 Err(reason) => (&rules::MALFORMED, reason),
             };
             findings.note(rule, seq, reason);
@@ -76,7 +78,7 @@ pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &m
         let is_whole = is_integer(&error["code"]) && error["message"].is_string();
         findings.check(&rules::ERROR_OBJECT, seq, is_whole, || format!("the error object is {error}"));
     }
-    Some(parsed.value)
+    Some(&parsed.value)
 }
 
 /// Returns whether a number is an integer, as JSON Schema sees it: `7.0` is one.

@@ -1,6 +1,7 @@
 //! Parses JSON text in one pass that also notes where an object has several members of the same name.
 
-use crate::wire::{Id, json};
+use crate::wire::Id;
+use crate::wire::json::{self, Member};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
@@ -17,39 +18,60 @@ const MAX_DEPTH: usize = 127;
 
 /// A parsed value, and the places of duplicate members, of which the value has the last.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(super) struct Parsed<'a> {
     /// The value.
     pub value: Value,
     /// JSON Pointers to the first few duplicate members.
     pub duplicates: Vec<String>,
+    /// If the value is an object: its members as they are written.
+    pub members: Vec<Member<'a>>,
 }
+
+/// Space for strings with escapes, which is used for one text after the other.
+#[derive(Debug, Default)]
+pub(super) struct Space(String);
+
+/// The number of bytes of that space which are kept.
+const MAX_SPACE: usize = 1 << 20;
 
 /// Parses a whole text.
 ///
 /// # Errors
 ///
 /// If the text is not JSON, or contains something that a [`Value`] cannot represent.
-pub(super) fn parse(text: &[u8]) -> Result<Parsed, serde_json::Error> {
+pub(super) fn parse<'a>(text: &'a [u8], space: &mut Space) -> Result<Parsed<'a>, serde_json::Error> {
     // Checked once, instead of in each string.
     let text = std::str::from_utf8(text).map_err(serde_json::Error::custom)?;
-    let mut reader = Reader { text, at: 0, duplicates: Vec::new() };
-    match reader.document() {
-        Some(value) => Ok(Parsed { value, duplicates: reader.duplicates }),
-        None => serde_json::from_str(text).map(|value| Parsed { value, duplicates: Vec::new() }),
+    let mut reader = Reader::new(text, &mut space.0);
+    let read = reader.document();
+    let Reader { duplicates, members, .. } = reader;
+    space.0.shrink_to(MAX_SPACE);
+    match read {
+        Some(value) => Ok(Parsed { value, duplicates, members }),
+        None => {
+            let value = serde_json::from_str(text)?;
+            Ok(Parsed { value, duplicates: Vec::new(), members: json::members(text.as_bytes()).collect() })
+        }
     }
 }
 
-/// Reads values from a text. This takes half as long as `serde_json` does, which copies the strings with escapes twice.
-/// It returns `None` for whatever is not JSON, and leaves the reason to `serde_json`.
-struct Reader<'a> {
+/// Reads values from a text, and notes the members of a message on the way, so that no further scan is needed. It returns
+/// `None` for whatever is not JSON, and leaves the reason to `serde_json`.
+struct Reader<'a, 's> {
     text: &'a str,
     at: usize,
+    space: &'s mut String,
     /// Pointers to the duplicates so far. Those in a value begin at that value; whoever contains it puts its own step
     /// before them.
     duplicates: Vec<String>,
+    members: Vec<Member<'a>>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a, 's> Reader<'a, 's> {
+    fn new(text: &'a str, space: &'s mut String) -> Self {
+        Self { text, at: 0, space, duplicates: Vec::new(), members: Vec::new() }
+    }
+
     fn document(&mut self) -> Option<Value> {
         let value = self.value(MAX_DEPTH)?;
         self.peek().is_none().then_some(value)
@@ -86,12 +108,18 @@ impl<'a> Reader<'a> {
         }
         let mut members = Map::with_capacity(USUAL_MEMBERS);
         loop {
-            let key = if self.peek()? == b'"' { self.string()? } else { return None };
+            let key_start = if self.peek()? == b'"' { self.at } else { return None };
+            let (key, key_end) = (self.string()?, self.at);
             if self.take()? != b':' {
                 return None;
             }
-            let known = self.duplicates.len();
+            self.peek()?;
+            let (start, known) = (self.at, self.duplicates.len());
             let value = self.value(depth)?;
+            if depth + 1 == MAX_DEPTH {
+                let text = self.text.as_bytes();
+                self.members.push(Member { key: &text[key_start + 1..key_end - 1], value: &text[start..self.at] });
+            }
             prefix(&mut self.duplicates, known, &key);
             self.insert(&mut members, key, value);
             match self.take()? {
@@ -154,20 +182,24 @@ impl<'a> Reader<'a> {
     /// Reads a string, whose opening quote is next.
     fn string(&mut self) -> Option<String> {
         self.at += 1;
-        let mut whole = String::new();
+        let mut is_plain = true;
         loop {
             let end = find_special(self.text.as_bytes(), self.at)?;
             let stretch = self.text.get(self.at..end)?;
             self.at = end + 1;
             match self.text.as_bytes()[end] {
-                b'"' if whole.is_empty() => return Some(stretch.to_owned()),
+                b'"' if is_plain => return Some(stretch.to_owned()),
                 b'"' => {
-                    whole.push_str(stretch);
-                    return Some(whole);
+                    self.space.push_str(stretch);
+                    return Some(self.space.as_str().to_owned());
                 }
                 b'\\' => {
-                    whole.push_str(stretch);
-                    whole.push(self.escape()?);
+                    if std::mem::take(&mut is_plain) {
+                        self.space.clear();
+                    }
+                    self.space.push_str(stretch);
+                    let escaped = self.escape()?;
+                    self.space.push(escaped);
                 }
                 _ => return None,
             }
@@ -342,7 +374,7 @@ mod tests {
     #[test]
     fn the_value_is_the_one_serde_json_gives() {
         for text in [r#"{"a":[1,-2,1.5,"x\u00e9",null,true,{}],"b":{"c":18446744073709551615}}"#, " 7 ", "[]"] {
-            let parsed = parse(text.as_bytes()).expect("parses");
+            let parsed = parse(text.as_bytes(), &mut Space::default()).expect("parses");
             assert_eq!(parsed.value, serde_json::from_str::<Value>(text).expect("parses"));
             assert!(parsed.duplicates.is_empty());
         }
@@ -350,8 +382,13 @@ mod tests {
 
     /// `None` leaves the reason to `serde_json`, so the reader must not be stricter.
     fn agrees(text: &str) {
-        let read = Reader { text, at: 0, duplicates: Vec::new() }.document();
+        let mut space = String::new();
+        let mut reader = Reader::new(text, &mut space);
+        let read = reader.document();
         assert_eq!(read, serde_json::from_str(text).ok(), "{text:?}");
+        if read.is_some_and(|value| value.is_object()) {
+            assert_eq!(reader.members, json::members(text.as_bytes()).collect::<Vec<_>>(), "{text:?}");
+        }
     }
 
     #[test]
@@ -401,7 +438,7 @@ mod tests {
 
     #[test]
     fn members_that_stand_twice_are_reported_with_their_place() {
-        let parsed = parse(br#"{"a":{"x/y":1,"x/y":2},"l":[0,{"k":1,"k":1}]}"#).expect("parses");
+        let parsed = parse(br#"{"a":{"x/y":1,"x/y":2},"l":[0,{"k":1,"k":1}]}"#, &mut Space::default()).expect("parses");
         assert_eq!(parsed.duplicates, ["/a/x~1y", "/l/1/k"]);
         assert_eq!(parsed.value["a"]["x/y"], 2);
     }
@@ -409,7 +446,7 @@ mod tests {
     #[test]
     fn what_is_no_json_fails() {
         for text in [&b"{"[..], b"{} x", b"[1e999]", b"\"\xff\"", b"[\"\\ud800\"]", b"01"] {
-            assert!(parse(text).is_err(), "{}", String::from_utf8_lossy(text));
+            assert!(parse(text, &mut Space::default()).is_err(), "{}", String::from_utf8_lossy(text));
         }
     }
 }

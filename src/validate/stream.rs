@@ -28,7 +28,7 @@ pub(super) fn check_framing(event: &Event<'_>, findings: &mut Findings) {
 
 /// Returns whether the text is a message that can be checked further. If it is not, reports what it is.
 pub(super) fn is_message(seq: u64, text: &Text<'_>, findings: &mut Findings) -> bool {
-    let Text { bytes: text, envelope } = text;
+    let Text { bytes: text, envelope, .. } = text;
     let kind = envelope.kind;
     if kind.is_response() || matches!(kind, MessageKind::Request | MessageKind::Notification) {
         findings.hold_all(&IS_MESSAGE);

@@ -330,16 +330,30 @@ impl<'a> Envelope<'a> {
         Id(json::member(error, "code")?).as_integer()
     }
 
-    fn scan_object(&mut self, text: &'a [u8]) {
+    /// Creates the envelope of an object with these members, whose text is valid JSON.
+    pub fn of_members(members: impl IntoIterator<Item = Member<'a>>) -> Self {
+        let mut found = Self::bare(MessageKind::Unclassified);
+        let seen = found.take_all(members);
+        found.classify(seen);
+        found
+    }
+
+    /// Takes members. Returns the bits of those that belong to an envelope.
+    fn take_all(&mut self, members: impl IntoIterator<Item = Member<'a>>) -> u8 {
         let mut seen = 0u8;
-        let mut walk = json::members(text);
-        for member in walk.by_ref() {
+        for member in members {
             let Some(bit) = self.take(&member) else { continue };
             if seen & bit != 0 {
                 self.faults.insert(Fault::DuplicateMember);
             }
             seen |= bit;
         }
+        seen
+    }
+
+    fn scan_object(&mut self, text: &'a [u8]) {
+        let mut walk = json::members(text);
+        let seen = self.take_all(walk.by_ref());
         match walk.end() {
             Some(end) if json::skip_space(text, end) < text.len() => {
                 self.faults.insert(Fault::TrailingBytes);

@@ -50,6 +50,9 @@ rules! {
     SLOW = Warning "conversation/slow-answer",
         "The server must respond to `conversation/userMessage` within 500 ms; a host skips a slower server.",
         "SEP-1975, Timeouts";
+    UNANSWERED = Warning "conversation/unanswered",
+        "The server answers each `conversation/userMessage` that the host sent as a notification with a `conversation/context`, which is empty if it has nothing to add. Checked when the host sends its next user message, at least a second later.",
+        "SEP-1975, Message Flow";
     BARE_ANSWER = Error "conversation/bare-answer",
         "The server must not send a JSON-RPC response to a `conversation/userMessage` that the host sent as a notification (without an id).",
         "SEP-1975, Message Flow, AMB-A1",
@@ -123,8 +126,11 @@ struct Sent {
 /// A user message that the server has not answered.
 #[derive(Debug)]
 struct Waiting {
+    seq: u64,
     awaited: Awaited,
     is_notification: bool,
+    /// That it was not answered was reported.
+    is_reported: bool,
 }
 
 /// Checks one connection.
@@ -225,8 +231,24 @@ impl ConversationObserver {
         findings.check(&ID_REUSED, seq, before.is_none() || same, || {
             format!("another message already has the messageId {id}")
         });
+        self.check_answered(time, findings);
         let is_notification = message.envelope.kind == MessageKind::Notification;
-        self.waiting.insert(id.to_owned(), Waiting { awaited: Awaited::since(time), is_notification });
+        let waiting = Waiting { seq, awaited: Awaited::since(time), is_notification, is_reported: false };
+        self.waiting.insert(id.to_owned(), waiting);
+    }
+
+    /// Checks at the next user message whether the earlier ones were answered, at least late.
+    fn check_answered(&mut self, now: Duration, findings: &mut Findings) {
+        let is_due = |waiting: &Waiting| {
+            let waited = now.saturating_sub(waiting.awaited.since);
+            waiting.is_notification && !waiting.is_reported && waited >= RESPONSE_LIMIT.saturating_mul(2)
+        };
+        let mut due: Vec<_> = self.waiting.iter_mut().filter(|(_, waiting)| is_due(waiting)).collect();
+        due.sort_by_key(|(_, waiting)| waiting.seq);
+        for (id, waiting) in due {
+            waiting.is_reported = true;
+            findings.note(&UNANSWERED, waiting.seq, format!("the server did not answer the message {id}"));
+        }
     }
 
     fn refused(&mut self, message: &Observed<'_>) {
@@ -254,6 +276,7 @@ impl ConversationObserver {
     /// A context in a message of its own.
     fn context(&mut self, carrier: &'static str, message: &Observed<'_>, findings: &mut Findings) {
         findings.hold(&BARE_ANSWER);
+        findings.hold(&UNANSWERED);
         let asked = match message.content["messageId"].as_str() {
             Some(id) => self.named(id, message.seq, findings),
             None => self.unnamed(message, findings),

@@ -54,6 +54,13 @@ pub(super) const CASES: &[Case] = &[
            @1450 s>c {"id":1,"result":{"context":"x"}}"#,
     ),
     (
+        "conversation/unanswered",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           @1000 c>s {"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           @2000 c>s {"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
+           s>c {"method":"conversation/context","params":{"messageId":"m2"}}"#,
+    ),
+    (
         "conversation/slow-answer",
         r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
            @1000 c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}

@@ -394,10 +394,25 @@ mod tests {
             "mcp": {"servers": {"d": {}}}, "mcpServers": {"a": {}}, "other": {"e": {}}}"#;
         let expected = [("a", None), ("b", None), ("d", None), ("c", Some("/p"))];
         assert_eq!(names(text, Format::Json), expected.map(|(name, one)| (name.into(), one.map(str::to_owned))));
+        // Zed and opencode. Other clients keep settings of their own in `mcp`.
+        let text = r#"{"context_servers": {"z": {}}, "mcp": {"o": {"command": ["x"]}, "r": {"url": "u"},
+            "servers": {"v": {"command": "y"}}, "inputs": [], "allowed": {"a": 1}, "off": {"enabled": false}}}"#;
+        assert_eq!(names(text, Format::Json), ["v", "z", "o", "r"].map(|name| (name.to_owned(), None)));
         let text = "model = 'x'\n[mcp_servers.a]\n[mcp_servers.'b c']\n[mcpServers.d]\n";
         assert_eq!(names(text, Format::Toml), [("a".into(), None), ("b c".into(), None)]);
         assert_eq!(names("[]", Format::Json), []);
         assert_eq!(names("{\"mcpServers\": 1, \"projects\": []}", Format::Json), []);
+    }
+
+    #[test]
+    fn the_forms_of_zed_and_opencode_are_resolved() {
+        let resolved = |text: &str| resolve(&read(text, Format::Json).unwrap()[0]);
+        let zed = r#"{"context_servers": {"s": {"command": {"path": "a", "args": ["b"], "env": {"K": "v"}}}}}"#;
+        assert_eq!(resolved(zed), Ok(command(&["a", "b"], &[("K", "v")])));
+        let opencode = r#"{"mcp": {"s": {"type": "local", "command": ["a", "b"], "environment": {"K": "v"}}}}"#;
+        assert_eq!(resolved(opencode), Ok(command(&["a", "b"], &[("K", "v")])));
+        let remote_server = r#"{"mcp": {"s": {"type": "remote", "url": "http://h", "headers": {"X": "y"}}}}"#;
+        assert_eq!(resolved(remote_server), Ok(remote("http://h", &[("X", "y")])));
     }
 
     #[test]

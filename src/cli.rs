@@ -63,7 +63,7 @@ Examples:
   mcpreel show                               # the newest reel
   mcpreel show session.reel 'method:tools/* slow:>500ms'
   mcpreel call tools/call name=echo arguments.message=hi -- some-mcp-server
-  mcpreel fire user-message 'what did we decide?' -- some-memory-server
+  mcpreel fire user-message 'which schema?' -- some-memory-server
   mcpreel validate session.reel && mcpreel diff before.reel after.reel
 
 The five proposals are conversation, reminder, mcpl, hooks and mcpe; docs/proposals.md explains them.

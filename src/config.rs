@@ -11,3 +11,4 @@ pub(crate) mod project;
 pub(crate) mod shown;
 pub(crate) mod tree;
 pub(crate) mod wrap;
+pub(crate) mod yaml;

@@ -10,6 +10,7 @@ use crate::protocol::{Era, Revision};
 use crate::record::recording::{Need, Plan, Recording};
 use crate::render::host::client_output;
 use crate::render::line;
+use crate::runtime::client::ServerText;
 use crate::runtime::peer::Peer;
 use crate::runtime::{Connection, Failure};
 use crate::transport::Link;
@@ -218,7 +219,7 @@ pub(super) async fn open(
             report_handshake(&handshake, options, context);
             Ok((connection, handshake))
         }
-        Err(failure) => Err(failed(failure, &connection.runner.stderr)),
+        Err(failure) => Err(failed(failure, &connection.runner.said)),
     }
 }
 
@@ -256,9 +257,13 @@ pub(super) fn report_handshake(handshake: &Handshake, options: &ClientOptions, c
     handshake.notes.iter().for_each(|note| context.printer.note(note));
 }
 
-/// With `-v`, reports what else happens: the server's requests, notifications and invalid output.
+/// With `-v`, reports what else happens: the server's requests, notifications and invalid output. Always reports why the
+/// connection takes long.
 pub(super) fn report(output: &Output, context: &Context) {
-    if context.verbose > 0 {
+    if let Output::Waiting { at_most, .. } = output {
+        let how_long = format!("the server has not answered yet; waiting for it up to {at_most:?}");
+        context.printer.note(&format!("{how_long} (with --era legacy, mcpreel sends initialize at once)"));
+    } else if context.verbose > 0 {
         client_output(output, "the server").iter().for_each(|text| context.printer.note(text));
     }
 }
@@ -267,8 +272,8 @@ pub(super) fn report(output: &Output, context: &Context) {
 /// fits.
 const LINES_REPORTED: usize = 12;
 
-/// A failure, with what the server last printed to stderr.
-pub(super) fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
+/// A failure, with the text that the server printed instead of JSON, and with what it last wrote to stderr.
+pub(super) fn failed(failure: Failure, text: &ServerText) -> CommandError {
     let kind = match failure {
         Failure::TimedOut { .. } => ErrorKind::Timeout,
         Failure::Failed(_) => ErrorKind::Peer,
@@ -277,7 +282,13 @@ pub(super) fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
     if let Failure::Failed(FailureReason::Closed(when)) = failure {
         error.closed = Some(when);
     }
-    let said = String::from_utf8_lossy(stderr);
+    if let Some(printed) = &text.printed {
+        let printed = String::from_utf8_lossy(printed);
+        error = error.hint(format!("the program printed text instead of JSON-RPC messages; its first line: {printed}"));
+        error = error
+            .hint("is it an MCP server? Some need an argument for stdio, and none may print anything else to stdout");
+    }
+    let said = String::from_utf8_lossy(&text.stderr);
     let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     for said in &last[last.len().saturating_sub(LINES_REPORTED)..] {
         error = error.hint(format!("server's stderr: {}", said.chars().map(line::visible).collect::<String>()));

@@ -2,19 +2,50 @@
 //!
 //! Of this folder, only this file and `file` read files and the environment.
 
-use super::entry::Entry;
+use super::entry::{Entry, homes};
 use super::file::ConfigFile;
 use crate::error::{CommandError, Notices};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Files of a project, below its folder.
-const OF_PROJECTS: [&str; 3] = [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"];
-/// Files of a user, below the home folder.
-const OF_HOME: [&str; 4] =
-    [".claude.json", ".cursor/mcp.json", ".codeium/windsurf/mcp_config.json", ".codex/config.toml"];
-/// Files of a user, below the configuration folder.
-const OF_CONFIG: [&str; 2] = ["Claude/claude_desktop_config.json", "Code/User/mcp.json"];
+/// Files of a project, below its folder: of Claude Code and Copilot, Cursor, VS Code, Gemini CLI, Roo Code, Kiro, Zed,
+/// opencode, and Copilot.
+const OF_PROJECTS: [&str; 10] = [
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".vscode/mcp.json",
+    ".gemini/settings.json",
+    ".roo/mcp.json",
+    ".kiro/settings/mcp.json",
+    ".zed/settings.json",
+    "opencode.json",
+    "opencode.jsonc",
+    ".github/mcp.json",
+];
+/// Files of a user, below the home folder: of Claude Code, Cursor, Windsurf, Codex, Gemini CLI, Kiro, Copilot, Cline and
+/// Continue.
+const OF_HOME: [&str; 9] = [
+    ".claude.json",
+    ".cursor/mcp.json",
+    ".codeium/windsurf/mcp_config.json",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".kiro/settings/mcp.json",
+    ".copilot/mcp-config.json",
+    ".cline/data/settings/cline_mcp_settings.json",
+    ".continue/config.yaml",
+];
+/// Files of a user, below the configuration folder: of Claude Desktop, VS Code, Cline, Roo Code, Zed, opencode and Goose.
+const OF_CONFIG: [&str; 8] = [
+    "Claude/claude_desktop_config.json",
+    "Code/User/mcp.json",
+    "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+    "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+    "zed/settings.json",
+    "opencode/opencode.json",
+    "opencode/opencode.jsonc",
+    "goose/config.yaml",
+];
 /// Claude Desktop's file on macOS, below the home folder.
 const OF_MAC: &str = "Library/Application Support/Claude/claude_desktop_config.json";
 
@@ -143,7 +174,8 @@ fn only_one(files: Vec<ConfigFile>) -> Result<Found, CommandError> {
             Ok(Found { path: path.clone(), entry: entries[0].clone() })
         }
         [file] if file.entries.is_empty() => {
-            Err(CommandError::usage(format!("no servers found in {}", file.path.display())))
+            let error = CommandError::usage(format!("no servers found in {}", file.path.display()));
+            Err(error.hint(not_understood(file)))
         }
         files => Err(listed(CommandError::usage("which server? name one with --server"), files)),
     }
@@ -223,8 +255,31 @@ pub(crate) fn listed(mut error: CommandError, files: &[ConfigFile]) -> CommandEr
     }
     if files.iter().all(|file| file.entries.is_empty()) {
         error = error.hint("no servers found; name a client's configuration with --config FILE");
+        error = files.iter().map(not_understood).fold(error, CommandError::hint);
+        error = error.hint(searched());
     }
     error
+}
+
+/// The maximum number of members of a file that are named.
+const MAX_NAMED: usize = 8;
+
+/// Why a file that could be read contains no servers.
+fn not_understood(file: &ConfigFile) -> String {
+    let mut names: Vec<&str> = file.members.iter().take(MAX_NAMED).map(String::as_str).collect();
+    if file.members.len() > MAX_NAMED {
+        names.push("…");
+    }
+    let has = if names.is_empty() { "it is empty".to_owned() } else { format!("it has only {}", names.join(", ")) };
+    format!("{}: servers are expected in {}, but {has}", file.path.display(), homes(file.format))
+}
+
+/// Where servers are searched if the user names no file.
+fn searched() -> String {
+    let current = current_folder().map(|folder| folder.display().to_string()).unwrap_or_default();
+    let users: Vec<String> =
+        user_places(&|name| std::env::var_os(name)).iter().map(|place| place.display().to_string()).collect();
+    format!("searched in {current} and above: {}; and: {}", OF_PROJECTS.join(", "), users.join(", "))
 }
 
 #[cfg(test)]
@@ -236,30 +291,26 @@ mod tests {
         let variable = |name: &str| (name == "HOME").then(|| OsString::from("/home/me"));
         let places = usual_places(Path::new("/home/me/p"), &variable);
         let places: Vec<&str> = places.iter().filter_map(|place| place.to_str()).collect();
-        let expected = [
-            "/home/me/p/.mcp.json",
-            "/home/me/p/.cursor/mcp.json",
-            "/home/me/p/.vscode/mcp.json",
+        assert_eq!(places[..3], ["/home/me/p/.mcp.json", "/home/me/p/.cursor/mcp.json", "/home/me/p/.vscode/mcp.json"]);
+        let order = [
+            "/home/me/p/.github/mcp.json",
             "/home/me/.mcp.json",
             "/home/me/.cursor/mcp.json",
-            "/home/me/.vscode/mcp.json",
+            "/home/me/.gemini/settings.json",
             "/home/.mcp.json",
-            "/home/.cursor/mcp.json",
-            "/home/.vscode/mcp.json",
-            "/.mcp.json",
-            "/.cursor/mcp.json",
-            "/.vscode/mcp.json",
+            "/opencode.jsonc",
             "/home/me/.claude.json",
-            "/home/me/.codeium/windsurf/mcp_config.json",
-            "/home/me/.codex/config.toml",
+            "/home/me/.copilot/mcp-config.json",
             "/home/me/.config/Claude/claude_desktop_config.json",
-            "/home/me/.config/Code/User/mcp.json",
+            "/home/me/.config/zed/settings.json",
+            "/home/me/.config/goose/config.yaml",
             "/home/me/Library/Application Support/Claude/claude_desktop_config.json",
         ];
-        assert_eq!(places, expected);
+        let found: Vec<&str> = places.iter().copied().filter(|place| order.contains(place)).collect();
+        assert_eq!(found, order, "{places:?}");
         let variable = |name: &str| (name == "XDG_CONFIG_HOME").then(|| OsString::from("/x"));
         let places = usual_places(Path::new("/"), &variable);
-        assert!(places.contains(&PathBuf::from("/x/Code/User/mcp.json")) && places.len() == 5, "{places:?}");
+        assert!(places.contains(&PathBuf::from("/x/zed/settings.json")) && places.len() == 18, "{places:?}");
     }
 
     #[test]

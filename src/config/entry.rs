@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// The members of an entry that can contain its URL, depending on the client.
 pub(crate) const URLS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
+/// The members of an entry that can contain environment variables, depending on the client.
+pub(crate) const ENVS: [&str; 2] = ["env", "environment"];
 /// The members of an entry that can contain headers, depending on the client.
 pub(crate) const HEADERS: [&str; 2] = ["headers", "http_headers"];
 /// The members of an entry that can name its transport, depending on the client.
@@ -26,17 +28,39 @@ pub struct Entry {
     pub node: Node,
 }
 
-/// Returns the servers of a configuration, in the order of the places where clients keep them: `mcpServers`, `servers`,
-/// `mcp.servers`, `mcp_servers`, then those of single projects. Everything else is ignored.
+/// Where clients keep servers in JSON; Zed in `context_servers`, opencode in `mcp`.
+const HOMES_IN_JSON: [&[&str]; 5] =
+    [&["mcpServers"], &["servers"], &["mcp", "servers"], &["context_servers"], &["mcp"]];
+/// Where clients keep servers in TOML.
+const HOMES_IN_TOML: [&[&str]; 1] = [&["mcp_servers"]];
+
+/// Returns where servers are searched in a configuration, in words.
+pub(crate) fn homes(format: Format) -> String {
+    let homes = match format {
+        Format::Json => &HOMES_IN_JSON[..],
+        Format::Toml => &HOMES_IN_TOML,
+    };
+    homes.iter().map(|home| home.join(".")).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the servers of a configuration, in the order of the places where clients keep them, then those of single
+/// projects. Everything else is ignored.
 pub(crate) fn entries(root: &Node, format: Format) -> Vec<Entry> {
-    let homes: &[&[&str]] = match format {
-        Format::Json => &[&["mcpServers"], &["servers"], &["mcp", "servers"]],
-        Format::Toml => &[&["mcp_servers"]],
+    let homes = match format {
+        Format::Json => &HOMES_IN_JSON[..],
+        Format::Toml => &HOMES_IN_TOML,
     };
     let mut found = Vec::new();
     for home in homes {
-        let home = home.iter().try_fold(root, |node, name| node.get(name).map(|member| &member.value));
-        collect(home, None, &mut found);
+        let node = home.iter().try_fold(root, |node, name| node.get(name).map(|member| &member.value));
+        let known = found.len();
+        collect(node, None, &mut found);
+        if *home == ["mcp"] {
+            // Other clients keep settings of a different kind there.
+            let added = found.split_off(known);
+            found
+                .extend(added.into_iter().filter(|entry| entry.node.get("command").is_some() || entry.url().is_some()));
+        }
     }
     let projects = root.get("projects").filter(|_| format == Format::Json);
     for project in projects.map_or(&[][..], |projects| projects.value.members()) {
@@ -151,17 +175,33 @@ impl Entry {
     /// Returns whether the entry names a transport other than stdio, so that its server is not started but connected
     /// to.
     pub fn says_remote(&self) -> bool {
-        TRANSPORTS.iter().filter_map(|name| self.node.text_of(name)).any(|kind| kind != "stdio")
+        TRANSPORTS.iter().filter_map(|name| self.node.text_of(name)).any(|kind| !["stdio", "local"].contains(&kind))
+    }
+
+    /// Returns the map that contains the program and its arguments, and the member that contains the program. Older
+    /// configurations of Zed have a map of their own for them.
+    pub(super) fn started(&self) -> Option<(&Node, &Member)> {
+        let command = self.node.get("command")?;
+        match &command.value.kind {
+            Kind::Map(..) => Some((&command.value, command.value.get("path")?)),
+            _ => Some((&self.node, command)),
+        }
+    }
+
+    /// Returns the values of the command and of its arguments.
+    fn command_line(&self) -> impl Iterator<Item = (&'static str, &Node)> {
+        let (holder, program) = self.started().unzip();
+        let program = program.map(|member| ("command", &member.value));
+        let args = holder.unwrap_or(&self.node).get("args").map(|member| ("args", &member.value));
+        program.into_iter().chain(args)
     }
 
     /// Returns the words of the command without expansion, or nothing if there is no command.
     pub fn words(&self) -> Vec<&str> {
-        ["command", "args"]
-            .iter()
-            .filter_map(|name| self.node.get(name))
-            .flat_map(|member| match &member.value.kind {
+        self.command_line()
+            .flat_map(|(_, value)| match &value.kind {
                 Kind::List(elements) => elements.iter().filter_map(Node::text).collect(),
-                _ => member.value.text().into_iter().collect::<Vec<_>>(),
+                _ => value.text().into_iter().collect::<Vec<_>>(),
             })
             .collect()
     }
@@ -191,7 +231,7 @@ impl Entry {
             _ if argv.is_empty() => Err(EntryError::Nothing),
             _ => Ok(Server::Command {
                 argv,
-                env: self.map("env", names, &|name| overrides.env.contains(&name))?,
+                env: self.env(names, overrides)?,
                 env_file: self.path("envFile", names)?,
                 cwd: self.path("cwd", names)?,
             }),
@@ -200,9 +240,8 @@ impl Entry {
 
     fn argv(&self, names: &Names<'_>) -> Result<Vec<String>, EntryError> {
         let mut argv = Vec::new();
-        for field in ["command", "args"] {
-            let Some(member) = self.node.get(field) else { continue };
-            match &member.value.kind {
+        for (field, value) in self.command_line() {
+            match &value.kind {
                 Kind::Text(text) if field == "command" => argv.push(expand_field(text, field, names)?),
                 Kind::List(elements) => {
                     for (at, element) in elements.iter().enumerate() {
@@ -252,6 +291,16 @@ impl Entry {
         members.iter().filter_map(|member| Some((member.name.as_str(), member.value.text()?)))
     }
 
+    /// Returns the environment variables, without those that the command line sets.
+    fn env(&self, names: &Names<'_>, overrides: &Overrides<'_>) -> Result<Vec<(String, String)>, EntryError> {
+        let holder = self.started().map_or(&self.node, |(holder, _)| holder);
+        let mut env = Vec::new();
+        for field in ENVS {
+            env.extend(map(holder, field, names, &|name| overrides.env.contains(&name))?);
+        }
+        Ok(env)
+    }
+
     /// Returns a map of strings, without the names that the command line sets.
     fn map(
         &self,
@@ -259,16 +308,25 @@ impl Entry {
         names: &Names<'_>,
         is_overridden: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<(String, String)>, EntryError> {
-        let members = self.node.get(field).map_or(&[][..], |member| member.value.members());
-        members
-            .iter()
-            .filter(|member| member.value.kind != Kind::Other(Value::Null) && !is_overridden(&member.name))
-            .map(|member| {
-                let value = scalar(&member.value, &format!("{field}.{}", member.name), names)?;
-                Ok((member.name.clone(), value))
-            })
-            .collect()
+        map(&self.node, field, names, is_overridden)
     }
+}
+
+fn map(
+    node: &Node,
+    field: &str,
+    names: &Names<'_>,
+    is_overridden: &dyn Fn(&str) -> bool,
+) -> Result<Vec<(String, String)>, EntryError> {
+    let members = node.get(field).map_or(&[][..], |member| member.value.members());
+    members
+        .iter()
+        .filter(|member| member.value.kind != Kind::Other(Value::Null) && !is_overridden(&member.name))
+        .map(|member| {
+            let value = scalar(&member.value, &format!("{field}.{}", member.name), names)?;
+            Ok((member.name.clone(), value))
+        })
+        .collect()
 }
 
 fn scalar(node: &Node, field: &str, names: &Names<'_>) -> Result<String, EntryError> {
@@ -336,10 +394,25 @@ mod tests {
             "mcp": {"servers": {"d": {}}}, "mcpServers": {"a": {}}, "other": {"e": {}}}"#;
         let expected = [("a", None), ("b", None), ("d", None), ("c", Some("/p"))];
         assert_eq!(names(text, Format::Json), expected.map(|(name, one)| (name.into(), one.map(str::to_owned))));
+        // Zed and opencode. Other clients keep settings of their own in `mcp`.
+        let text = r#"{"context_servers": {"z": {}}, "mcp": {"o": {"command": ["x"]}, "r": {"url": "u"},
+            "servers": {"v": {"command": "y"}}, "inputs": [], "allowed": {"a": 1}, "off": {"enabled": false}}}"#;
+        assert_eq!(names(text, Format::Json), ["v", "z", "o", "r"].map(|name| (name.to_owned(), None)));
         let text = "model = 'x'\n[mcp_servers.a]\n[mcp_servers.'b c']\n[mcpServers.d]\n";
         assert_eq!(names(text, Format::Toml), [("a".into(), None), ("b c".into(), None)]);
         assert_eq!(names("[]", Format::Json), []);
         assert_eq!(names("{\"mcpServers\": 1, \"projects\": []}", Format::Json), []);
+    }
+
+    #[test]
+    fn the_forms_of_zed_and_opencode_are_resolved() {
+        let resolved = |text: &str| resolve(&read(text, Format::Json).unwrap()[0]);
+        let zed = r#"{"context_servers": {"s": {"command": {"path": "a", "args": ["b"], "env": {"K": "v"}}}}}"#;
+        assert_eq!(resolved(zed), Ok(command(&["a", "b"], &[("K", "v")])));
+        let opencode = r#"{"mcp": {"s": {"type": "local", "command": ["a", "b"], "environment": {"K": "v"}}}}"#;
+        assert_eq!(resolved(opencode), Ok(command(&["a", "b"], &[("K", "v")])));
+        let remote_server = r#"{"mcp": {"s": {"type": "remote", "url": "http://h", "headers": {"X": "y"}}}}"#;
+        assert_eq!(resolved(remote_server), Ok(remote("http://h", &[("X", "y")])));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A client's configuration file: reading it, and replacing it safely.
 
-use super::entry::{Entry, read};
-use super::tree::Format;
+use super::entry::{Entry, entries};
+use super::tree::{Format, parse};
+use super::yaml::{self, Dialect};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::{self, Replacement};
 use std::fs::File;
@@ -17,8 +18,12 @@ pub(crate) struct ConfigFile {
     pub path: PathBuf,
     /// Its format: `.toml` is TOML, everything else JSON with comments.
     pub format: Format,
+    /// The client, if the file is YAML. It cannot be replaced; its text is then a translation to JSON.
+    pub dialect: Option<Dialect>,
     /// Its text, without a byte order mark.
     pub text: String,
+    /// The names of its members.
+    pub members: Vec<String>,
     has_bom: bool,
     /// The servers in it.
     pub entries: Vec<Entry>,
@@ -37,11 +42,19 @@ impl ConfigFile {
             Some(rest) => (true, rest.to_owned()),
             None => (false, whole),
         };
-        let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-        let format = if is_toml { Format::Toml } else { Format::Json };
-        let entries = read(&text, format)
-            .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())))?;
-        Ok(Self { path, format, text, has_bom, entries })
+        let wrong = |error: String| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display()));
+        let (format, dialect, text) = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("toml") => (Format::Toml, None, text),
+            Some("yaml" | "yml") => {
+                let (dialect, text) = yaml::to_json(&text).map_err(wrong)?;
+                (Format::Json, Some(dialect), text)
+            }
+            _ => (Format::Json, None, text),
+        };
+        let root = parse(&text, format).map_err(wrong)?;
+        let members = root.members().iter().map(|member| member.name.clone()).collect();
+        let entries = entries(&root, format);
+        Ok(Self { path, format, dialect, text, members, has_bom, entries })
     }
 
     /// Replaces the file's text in one step, following links and keeping owner and permissions. `backup` is the time

@@ -2,7 +2,7 @@
 //!
 //! This module must never open files or read the environment.
 
-use super::entry::HEADERS;
+use super::entry::{ENVS, HEADERS};
 use super::tree::{Format, Kind, Node, parse};
 use super::wrap::{Splice, quote, spliced};
 use crate::redact;
@@ -35,7 +35,8 @@ fn hide(node: &Node, is_secret: bool, splices: &mut Vec<Splice>) {
         Kind::Map(_, members) => {
             for member in members {
                 let name = member.name.as_str();
-                let is_secret = is_secret || name == "env" || HEADERS.contains(&name) || redact::is_reporting(name);
+                let is_secret =
+                    is_secret || ENVS.contains(&name) || HEADERS.contains(&name) || redact::is_reporting(name);
                 // These contain the names of variables.
                 let is_secret = is_secret && !["bearer_token_env_var", "env_http_headers"].contains(&name);
                 hide(&member.value, is_secret, splices);

@@ -11,7 +11,7 @@
 
 mod url;
 
-use super::entry::{Entry, HEADERS, TRANSPORTS, URLS, read};
+use super::entry::{ENVS, Entry, HEADERS, TRANSPORTS, URLS, read};
 use super::tree::{Format, Kind, Member, Node, Style};
 use std::ops::Range;
 
@@ -101,6 +101,27 @@ fn behind_in(list: &[Node]) -> Result<usize, EditError> {
     behind(&words).ok_or(EditError::NothingBehind)
 }
 
+/// Returns the words of the entry's command with the tap in front, or `None` if it is wrapped or there is nothing to wrap.
+/// For configurations that are edited by hand.
+pub(crate) fn wrapped_words(entry: &Entry, program: &str) -> Option<Vec<String>> {
+    let words = entry.words();
+    let tap = |last: &str| [program, "record", "--label", label(&entry.name), last].map(str::to_owned).to_vec();
+    match entry.url() {
+        _ if is_wrapped(entry) => None,
+        Some((_, url)) if words.is_empty() => Some([tap("--url"), vec![url.to_owned()]].concat()),
+        None if words.is_empty() => None,
+        _ => Some(tap("--").into_iter().chain(words.into_iter().map(str::to_owned)).collect()),
+    }
+}
+
+/// Returns the words of the entry's command without the tap, or `None` if it is not wrapped. For configurations that are
+/// edited by hand.
+pub(crate) fn bare_words(entry: &Entry) -> Option<Vec<String>> {
+    let words = entry.words();
+    let behind = behind(&words).filter(|_| is_wrapped(entry))?;
+    Some(words.get(behind..)?.iter().map(|word| (*word).to_owned()).collect())
+}
+
 /// Finds the entry in another text, by name and project.
 fn again(text: &str, format: Format, entry: &Entry) -> Option<Entry> {
     let found = read(text, format).ok()?;
@@ -109,7 +130,8 @@ fn again(text: &str, format: Format, entry: &Entry) -> Option<Entry> {
 
 /// Returns whether an edit may change a member of this name.
 fn is_edited(name: &str) -> bool {
-    ["command", "args", "env", "env_vars", "env_http_headers", "bearer_token_env_var"].contains(&name)
+    ["command", "args", "env_vars", "env_http_headers", "bearer_token_env_var"].contains(&name)
+        || ENVS.contains(&name)
         || URLS.contains(&name)
         || HEADERS.contains(&name)
         || TRANSPORTS.contains(&name)
@@ -125,14 +147,14 @@ fn has_the_same(one: &Entry, other: &Entry) -> bool {
 }
 
 fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditError> {
-    let Entry { node, .. } = place.entry;
-    match node.get("command").map(|member| &member.value.kind) {
+    let started = place.entry.started();
+    match started.map(|(_, program)| &program.value.kind) {
         _ if place.entry.says_remote() && place.entry.url().is_some() => url::wrap_url(place, program),
         Some(Kind::Text(_)) => put_before_text(place, program),
         Some(Kind::List(words)) if !words.is_empty() => {
             let mut own = vec![quote(program)];
             own.extend(tap_words(&place.entry.name).map(|word| quote(&word)));
-            let command = node.get("command").ok_or(EditError::Nothing)?;
+            let (_, command) = started.ok_or(EditError::Nothing)?;
             Ok(spliced(place.text, vec![insert_front(place.text, &command.value, words, &own)]))
         }
         _ => url::wrap_url(place, program),
@@ -150,10 +172,10 @@ fn label(name: &str) -> &str {
 
 fn put_before_text(place: Place<'_>, program: &str) -> Result<String, EditError> {
     let Place { text, entry, .. } = place;
-    let command = entry.node.get("command").ok_or(EditError::Nothing)?;
+    let (holder, command) = entry.started().ok_or(EditError::Nothing)?;
     let raw = text[command.value.range.clone()].to_owned();
     let new_command = (command.value.range.clone(), quote(program));
-    let arguments = match entry.node.get("args") {
+    let arguments = match holder.get("args") {
         Some(Member { value: node @ Node { kind: Kind::List(elements), .. }, .. }) => {
             let own = tap_words(&entry.name).map(|word| quote(&word)).chain([raw]).collect::<Vec<_>>();
             insert_front(text, node, elements, &own)
@@ -163,7 +185,7 @@ fn put_before_text(place: Place<'_>, program: &str) -> Result<String, EditError>
             // One word instead of two shows that there were no arguments.
             let label = quote(&format!("--label={}", label(&entry.name)));
             let key = &text[command.start..command.value.range.start];
-            let key = key.replacen("command", "args", 1);
+            let key = key.replacen(&command.name, "args", 1);
             let member = format!("{key}[\"record\", {label}, \"--\", {raw}]");
             (command.value.range.end..command.value.range.end, format!("{}{member}", separator(place, command)))
         }
@@ -204,9 +226,8 @@ fn space_before(text: &str, at: usize) -> &str {
 
 fn take_out_command(place: Place<'_>) -> Result<String, EditError> {
     let Place { text, entry, .. } = place;
-    let (Some(command), args) = (entry.node.get("command"), entry.node.get("args")) else {
-        return Err(EditError::NothingBehind);
-    };
+    let (holder, command) = entry.started().ok_or(EditError::NothingBehind)?;
+    let args = holder.get("args");
     if let Kind::List(words) = &command.value.kind {
         let behind = behind_in(words)?;
         return Ok(spliced(text, vec![remove_front(text, words, behind).ok_or(EditError::NothingBehind)?]));

@@ -66,6 +66,8 @@ pub struct ClientConfig {
     pub roots: Vec<Root>,
     /// Timeout of the probe, if `initialize` is an alternative or was tried before.
     pub probe_timeout: Duration,
+    /// Timeout of the probe as long as the server has sent nothing at all. A package that is downloaded first takes long.
+    pub start_timeout: Duration,
     /// Timeout of any other request.
     pub request_timeout: Duration,
     /// Join a connection that others have opened, instead of opening one.
@@ -96,7 +98,7 @@ pub struct Joined {
 
 impl ClientConfig {
     /// A client of this name and version that chooses the era itself and declares nothing, with timeouts of 2 s for the
-    /// probe and 30 s for a request.
+    /// probe, 20 s for the server's start and 30 s for a request.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -106,6 +108,7 @@ impl ClientConfig {
             capabilities: Value::Null,
             roots: Vec::new(),
             probe_timeout: Duration::from_secs(2),
+            start_timeout: Duration::from_secs(20),
             request_timeout: Duration::from_secs(30),
             join: None,
             max_values: usize::MAX,
@@ -165,6 +168,20 @@ pub enum Output {
     Stray {
         /// Its bytes.
         message: Vec<u8>,
+    },
+    /// The server has sent nothing yet, so the response to the probe is waited for longer: it may still be starting.
+    Waiting {
+        /// The method of the probe.
+        method: String,
+        /// How long it waits in all.
+        at_most: Duration,
+    },
+    /// A message that the caller sent as it is could not be delivered.
+    Undelivered {
+        /// The message's id as text; empty if it has none.
+        id: Vec<u8>,
+        /// The reason, as a sentence fragment.
+        reason: String,
     },
     /// Not a JSON-RPC message, such as a log line on standard output or broken JSON.
     Noise {
@@ -283,6 +300,8 @@ pub(crate) struct ClientEngine {
     probed_again: bool,
     /// Why `initialize` failed, before the probe that follows ([`EraChoice::Handshake`]).
     refused: Option<String>,
+    /// Whether the server has sent anything.
+    has_spoken: bool,
     /// The response to a probe that arrived after `initialize` was sent.
     late_probe: Option<Vec<u8>>,
     notes: Vec<String>,
@@ -308,6 +327,7 @@ impl ClientEngine {
             next_handle: 1,
             probed_again: false,
             refused: None,
+            has_spoken: false,
             late_probe: None,
             notes: Vec::new(),
         }
@@ -448,6 +468,9 @@ impl ClientEngine {
         let due = |open: &Open| !open.expired && open.deadline() <= now;
         let ids: Vec<i64> = self.open.iter().filter(|(_, open)| due(open)).map(|(id, _)| *id).collect();
         for id in ids {
+            if self.waits_for_the_start(id, &mut out) {
+                continue;
+            }
             let Some(open) = self.open.get_mut(&id) else { continue };
             open.expired = true;
             let open = open.clone();
@@ -492,7 +515,10 @@ impl ClientEngine {
         let mut out = Vec::new();
         let Some(open) = self.number_of(Id(id)).and_then(|id| self.open.remove(&id)) else {
             // Not one of the engine's requests: a message that the caller sent as it is.
-            return refusal.map(|refusal| Output::Stray { message: refusal.to_vec() }).into_iter().collect();
+            return vec![match refusal {
+                Some(refusal) => Output::Stray { message: refusal.to_vec() },
+                None => Output::Undelivered { id: id.to_vec(), reason: reason.to_owned() },
+            }];
         };
         match (refusal, open.role) {
             (Some(refusal), _) => self.settle(now, open, refusal.to_vec(), &Envelope::scan(refusal), &mut out),
@@ -546,6 +572,9 @@ impl ClientEngine {
 
     fn take(&mut self, now: Duration, bytes: &[u8], envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         let message = bytes.to_vec();
+        if !self.has_spoken && envelope.kind != MessageKind::Blank {
+            self.has_started(now);
+        }
         match envelope.kind {
             MessageKind::Request => self.serve(message, envelope, out),
             MessageKind::Notification => out.push(Output::Notification { message }),

@@ -103,10 +103,36 @@ pub(crate) struct Runner<E: Engine> {
     outbox: VecDeque<Vec<u8>>,
     waiting: VecDeque<E::Output>,
     peer_gone: bool,
-    /// The end of the server's standard error.
-    pub stderr: Vec<u8>,
+    /// What the server wrote besides messages.
+    pub said: ServerText,
 }
 
+/// What a server wrote besides messages, for error messages.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ServerText {
+    /// The end of its standard error.
+    pub stderr: Vec<u8>,
+    /// The beginning of the first line on its standard output that cannot be JSON.
+    pub printed: Option<Vec<u8>>,
+}
+
+impl ServerText {
+    fn keep_stderr(&mut self, bytes: &[u8]) {
+        self.stderr.extend_from_slice(bytes);
+        let extra = self.stderr.len().saturating_sub(STDERR_KEPT);
+        self.stderr.drain(..extra);
+    }
+
+    fn keep_printed(&mut self, line: &[u8]) {
+        let line = line.trim_ascii();
+        if self.printed.is_none() && !line.is_empty() && !line.starts_with(b"{") && !line.starts_with(b"[") {
+            self.printed = Some(line[..line.len().min(PRINTED_KEPT)].to_vec());
+        }
+    }
+}
+
+/// How much of a line to keep for error messages, in bytes.
+const PRINTED_KEPT: usize = 200;
 /// How much of the server's standard error to keep for error messages, in bytes.
 const STDERR_KEPT: usize = 4 << 10;
 /// How long to wait for a server to finish once nothing more is sent to it.
@@ -117,8 +143,8 @@ impl<E: Engine> Runner<E> {
     pub(crate) async fn start(mut engine: E, link: Link) -> Self {
         let began = Instant::now();
         let first = engine.start(Duration::ZERO);
-        let (outbox, waiting, stderr) = Default::default();
-        let mut runner = Self { engine, link, began, outbox, waiting, peer_gone: false, stderr };
+        let (outbox, waiting, said) = Default::default();
+        let mut runner = Self { engine, link, began, outbox, waiting, peer_gone: false, said };
         runner.take(first);
         runner
     }
@@ -163,9 +189,12 @@ impl<E: Engine> Runner<E> {
             let mut outputs = self.engine.handle_timeout(now);
             match incoming {
                 None => {}
-                Some(Incoming::Message(message)) => outputs.extend(self.engine.receive(now, &message)),
+                Some(Incoming::Message(message)) => {
+                    self.said.keep_printed(&message);
+                    outputs.extend(self.engine.receive(now, &message));
+                }
                 Some(Incoming::Undelivered(lost)) => outputs.extend(self.engine.undelivered(now, &lost)),
-                Some(Incoming::Stderr(bytes)) => self.keep_stderr(&bytes),
+                Some(Incoming::Stderr(bytes)) => self.said.keep_stderr(&bytes),
                 Some(Incoming::Closed) => {
                     self.peer_gone = true;
                     outputs.extend(self.engine.closed(now));
@@ -177,12 +206,6 @@ impl<E: Engine> Runner<E> {
             }
             self.take(outputs);
         }
-    }
-
-    fn keep_stderr(&mut self, bytes: &[u8]) {
-        self.stderr.extend_from_slice(bytes);
-        let extra = self.stderr.len().saturating_sub(STDERR_KEPT);
-        self.stderr.drain(..extra);
     }
 
     /// Closes the connection and waits for the other side to end, for a limited time. Returns why the connection

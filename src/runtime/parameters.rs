@@ -1,10 +1,49 @@
-//! Parameters on the command line, in the same form everywhere: `key=value` (a string), `key:=json`, a JSON object,
-//! `@file`, `-`.
+//! Texts and parameters on the command line, in the same form everywhere. A text is written out, or comes from a file
+//! (`@FILE`) or stdin (`-`, `@-`); `@@` stands for a literal `@`. A parameter is `name=text`, `name:=JSON`, a JSON object,
+//! `@FILE`, or `-`.
 
 use crate::error::{CommandError, ErrorKind};
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;
+use std::sync::OnceLock;
+
+/// What stdin contained, or who else uses it. It is read once, so all words that name it mean the same text.
+static STDIN: OnceLock<Result<Vec<u8>, &'static str>> = OnceLock::new();
+
+/// Refuses stdin to all texts and parameters that are read from now on, because `user` reads it.
+pub(crate) fn keep_stdin_for(user: &'static str) {
+    // If it was read already, it is at its end for everybody.
+    let _ = STDIN.set(Err(user));
+}
+
+/// A text on the command line. Files and stdin are read when the text is used first.
+#[derive(Clone, Debug)]
+pub(crate) struct TextArgument {
+    word: String,
+    text: OnceLock<String>,
+}
+
+impl From<String> for TextArgument {
+    fn from(word: String) -> Self {
+        Self { word, text: OnceLock::new() }
+    }
+}
+
+impl TextArgument {
+    /// The text, without the last line break of a file or of stdin.
+    ///
+    /// # Errors
+    ///
+    /// The file or stdin cannot be read, or is not UTF-8.
+    pub(crate) fn read(&self) -> Result<&str, CommandError> {
+        if let Some(text) = self.text.get() {
+            return Ok(text);
+        }
+        let text = String::from_utf8(exact_text(&self.word)?).map_err(|_| not_text(&self.word))?;
+        Ok(self.text.get_or_init(|| text))
+    }
+}
 
 /// The params that the words give: `None` for no words; the unchanged text of a single JSON object; else an object of
 /// members.
@@ -53,10 +92,10 @@ fn is_whole(word: &str) -> bool {
 }
 
 fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
-    let text = match word.strip_prefix('@') {
-        Some(path) => read_file(Path::new(path))?,
-        None if word == "-" => read_stdin()?,
-        None => word.as_bytes().to_vec(),
+    let text = match Source::of(word) {
+        _ if word == "-" => read_stdin()?,
+        Source::Literal(text) => text.as_bytes().to_vec(),
+        source => source.read()?,
     };
     let text = text.trim_ascii().to_vec();
     crate::wire::json::check(&text).map_err(|reason| {
@@ -66,16 +105,45 @@ fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
     Ok(text)
 }
 
-/// A text: the word itself, or the content of `@file` or of stdin (`-`), without its final line break.
+/// Where the text of a word is.
+enum Source<'a> {
+    /// In the word itself.
+    Literal(&'a str),
+    File(&'a Path),
+    Stdin,
+}
+
+impl<'a> Source<'a> {
+    fn of(word: &'a str) -> Self {
+        match word.strip_prefix('@') {
+            None => Self::Literal(word),
+            Some(literal) if literal.starts_with('@') => Self::Literal(literal),
+            Some("-") => Self::Stdin,
+            Some(path) => Self::File(Path::new(path)),
+        }
+    }
+
+    fn read(&self) -> Result<Vec<u8>, CommandError> {
+        match self {
+            Self::Literal(text) => Ok(text.as_bytes().to_vec()),
+            Self::Stdin => read_stdin(),
+            Self::File(path) => std::fs::read(path).map_err(|error| {
+                CommandError::reading(path, &error).hint("@NAME is the content of a file; @@ stands for a literal @")
+            }),
+        }
+    }
+}
+
+/// A text as bytes, without the last line break of a file or of stdin.
 ///
 /// # Errors
 ///
 /// The file or stdin cannot be read.
 pub(crate) fn exact_text(word: &str) -> Result<Vec<u8>, CommandError> {
-    let mut text = match word.strip_prefix('@') {
-        Some(path) => read_file(Path::new(path))?,
-        None if word == "-" => read_stdin()?,
-        None => return Ok(word.as_bytes().to_vec()),
+    let mut text = match Source::of(word) {
+        _ if word == "-" => read_stdin()?,
+        Source::Literal(text) => return Ok(text.as_bytes().to_vec()),
+        source => source.read()?,
     };
     for end in [b'\n', b'\r'] {
         text.pop_if(|last| *last == end);
@@ -83,30 +151,39 @@ pub(crate) fn exact_text(word: &str) -> Result<Vec<u8>, CommandError> {
     Ok(text)
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
-    std::fs::read(path).map_err(|error| CommandError::reading(path, &error))
-}
-
 fn read_stdin() -> Result<Vec<u8>, CommandError> {
+    if let Some(known) = STDIN.get() {
+        return known.clone().map_err(|user| {
+            CommandError::usage(format!("stdin cannot be read as an argument, because {user}"))
+                .hint("write the text to a file, and give its name as @FILE")
+        });
+    }
     let mut text = Vec::new();
     std::io::stdin()
         .read_to_end(&mut text)
         .map_err(|error| CommandError::new(ErrorKind::Input, format!("cannot read stdin: {error}")))?;
+    let _ = STDIN.set(Ok(text.clone()));
     Ok(text)
 }
 
-/// Parses `name=value` or `name:=json`. A value that begins with `@` is read from that file.
+fn not_text(word: &str) -> CommandError {
+    let source = if word == "-" { "stdin" } else { word.trim_start_matches('@') };
+    CommandError::new(ErrorKind::Input, format!("{source} is not UTF-8 text"))
+}
+
+/// Parses `name=value` or `name:=json`. A value that begins with `@` comes from a file or stdin, unchanged.
 fn member(word: &str) -> Result<(&str, Value), CommandError> {
     let wrong = || {
-        CommandError::usage(format!("invalid parameter {word:?}: expected name=value"))
-            .hint("a parameter is name=text, name:=JSON, a JSON object, @file, or - for stdin")
+        CommandError::usage(format!("invalid parameter {word:?}: expected name=value")).hint(
+            "a parameter is name=text, name:=JSON, a JSON object, @file, or - for stdin; a text can be @file or @-",
+        )
     };
     let at = word.find('=').filter(|at| *at > 0).ok_or_else(wrong)?;
     let (name, text) = (&word[..at], &word[at + 1..]);
     let Some(name) = name.strip_suffix(':') else {
-        return Ok((name, Value::String(text_or_file(text)?)));
+        return Ok((name, Value::String(value(text)?)));
     };
-    let text = text_or_file(text)?;
+    let text = value(text)?;
     let value = serde_json::from_str(&text).map_err(|error| {
         CommandError::usage(format!("{word:?}: the value after := is not JSON: {error}"))
             .hint("put the whole in single quotes so that the shell keeps the inner ones: 'key:=[\"v\"]'; for plain text, write key=v")
@@ -114,10 +191,13 @@ fn member(word: &str) -> Result<(&str, Value), CommandError> {
     Ok((name, value))
 }
 
-fn text_or_file(text: &str) -> Result<String, CommandError> {
-    let Some(path) = text.strip_prefix('@') else { return Ok(text.to_owned()) };
-    String::from_utf8(read_file(Path::new(path))?)
-        .map_err(|_| CommandError::new(ErrorKind::Input, format!("{path} is not UTF-8 text")))
+/// The value of a parameter: the text itself, or what a file (`@FILE`) or stdin (`@-`) contains, unchanged.
+///
+/// # Errors
+///
+/// The file or stdin cannot be read, or is not UTF-8.
+pub(crate) fn value(text: &str) -> Result<String, CommandError> {
+    String::from_utf8(Source::of(text).read()?).map_err(|_| not_text(text))
 }
 
 /// Sets a member. Dots in its name lead into inner objects.
@@ -176,5 +256,17 @@ mod tests {
         let unquoted = params(&["key:=[v]".to_owned()]).expect_err("refused");
         assert!(unquoted.hints.iter().any(|hint| hint.contains(r#"'key:=["v"]'"#)), "{:?}", unquoted.hints);
         assert!(text(&["alone"]).expect_err("refused").contains("invalid parameter"));
+    }
+
+    #[test]
+    fn a_literal_at_sign_is_doubled() {
+        assert_eq!(
+            text(&["to=@@me", "mail=me@home", "dash=-"]),
+            Ok(r#"{"to":"@me","mail":"me@home","dash":"-"}"#.into())
+        );
+        assert_eq!(TextArgument::from("@@@a".to_owned()).read().expect("text"), "@@a");
+        assert_eq!(TextArgument::from("a@-".to_owned()).read().expect("text"), "a@-");
+        let missing = TextArgument::from("@/no/such file".to_owned()).read().expect_err("no file").hints;
+        assert_eq!(missing, ["@NAME is the content of a file; @@ stands for a literal @"]);
     }
 }

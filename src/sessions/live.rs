@@ -168,6 +168,12 @@ pub(crate) fn all() -> Result<Vec<Live>, CommandError> {
     Ok(sockets()?.into_iter().map(look_at).collect())
 }
 
+/// The names of the live sessions with this role, such as `serve`.
+pub(crate) fn names_of(role: &str) -> Vec<String> {
+    let sessions = all().unwrap_or_default().into_iter();
+    sessions.filter(|session| session.text("role") == Some(role)).map(|session| session.name).collect()
+}
+
 /// The sockets of all live sessions, sorted by name. Folders that cannot be used are skipped, except this process's
 /// own.
 fn sockets() -> Result<Vec<Socket>, CommandError> {
@@ -386,6 +392,39 @@ fn agreed(reel: &Path, stream: u32) -> Result<RecordedHandshake, CommandError> {
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// The beginning of a recorded session, once client and server have completed their handshake. If that is not at once,
+/// calls `waits` before it waits.
+///
+/// # Errors
+///
+/// The session has no reel or ends, or the handshake takes longer than `timeout`.
+pub(crate) fn await_handshake(
+    live: &Live,
+    timeout: Duration,
+    waits: impl FnOnce(),
+) -> Result<RecordedHandshake, CommandError> {
+    const PAUSE: Duration = Duration::from_millis(50);
+    let (began, reel) = (Instant::now(), live.reel()?);
+    let opening = agreed(&reel, live.stream)?;
+    if opening.handshake.is_some() {
+        return Ok(opening);
+    }
+    waits();
+    while began.elapsed() < timeout {
+        let opening = RecordedHandshake::read(&reel, live.stream)?;
+        if opening.handshake.is_some() {
+            return Ok(opening);
+        }
+        if !live.lives() {
+            return Err(CommandError::new(ErrorKind::Peer, format!("{} ended before its handshake", live.name)));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let reported = format!("client and server of {} did not complete their handshake within {timeout:?}", live.name);
+    Err(CommandError::new(ErrorKind::Timeout, reported)
+        .hint("allow more time with --answer-timeout, or send it now with `mcpreel fire raw MESSAGE --as server`"))
 }
 
 /// The state of the session, for joining it in addition to its client.

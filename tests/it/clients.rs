@@ -266,3 +266,110 @@ fn a_file_that_a_project_shares_gets_no_path_of_a_users_own() {
         assert_eq!(named.err().contains("in your home folder"), is_shared, "{name}: {named:?}");
     }
 }
+
+#[test]
+fn the_configurations_of_other_clients_are_found() {
+    let stage = Stage::new();
+    let server = json!({"command": BINARY, "args": ["serve"]});
+    let list = json!({"type": "local", "command": [BINARY, "serve"], "environment": {"A": "b"}});
+    let cline = "home/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+    let roo = "home/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json";
+    for (path, home, entry) in [
+        ("home/.config/zed/settings.json", "context_servers", &server),
+        ("p/.zed/settings.json", "context_servers", &json!({"command": {"path": BINARY, "args": ["serve"]}})),
+        ("home/.config/opencode/opencode.json", "mcp", &list),
+        ("p/opencode.jsonc", "mcp", &list),
+        ("home/.gemini/settings.json", "mcpServers", &server),
+        ("p/.gemini/settings.json", "mcpServers", &server),
+        (cline, "mcpServers", &server),
+        (roo, "mcpServers", &server),
+        ("p/.roo/mcp.json", "mcpServers", &server),
+        ("home/.kiro/settings/mcp.json", "mcpServers", &server),
+        ("p/.kiro/settings/mcp.json", "mcpServers", &server),
+        ("home/.copilot/mcp-config.json", "mcpServers", &server),
+        ("p/.github/mcp.json", "mcpServers", &server),
+    ] {
+        let file = stage.path(path);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&file, json!({home: {"mine": entry}}).to_string()).expect("a file");
+        std::fs::create_dir_all(stage.path("p")).expect("a folder");
+        let run = |words: &[&str]| {
+            let mut command = stage.mcpreel(words);
+            command.current_dir(stage.path("p")).env("PATH", with_program(&stage));
+            finish(command, Vec::new())
+        };
+        let output = run(&["call", "tools/list", "--server", "mine", "-v"]);
+        assert!(!tools(&output).is_empty() && output.err().contains(path), "{path}: {output:?}");
+        let original = std::fs::read(&file).expect("readable");
+        assert_eq!(run(&["wrap", "mine", "--yes", "--no-backup"]).code(), 0, "{path}");
+        assert_ne!(std::fs::read(&file).expect("readable"), original, "{path}");
+        let wrapped = run(&["call", "tools/list", "--server", "mine"]);
+        assert!(!tools(&wrapped).is_empty(), "{path}: {wrapped:?}");
+        assert_eq!(run(&["unwrap", "mine", "--yes", "--no-backup"]).code(), 0, "{path}");
+        assert_same(path, &std::fs::read(&file).expect("readable"), &original);
+        std::fs::remove_file(&file).expect("removed");
+    }
+}
+
+/// A search path on which `mcpreel` is the program under test.
+fn with_program(stage: &Stage) -> String {
+    let folder = stage.path("bin");
+    if !folder.exists() {
+        std::fs::create_dir(&folder).expect("a folder");
+        symlink(BINARY, folder.join("mcpreel")).expect("a link");
+    }
+    format!("{}:{}", folder.display(), std::env::var("PATH").expect("PATH is set"))
+}
+
+#[test]
+fn what_to_change_in_yaml_is_printed() {
+    let stage = Stage::new();
+    let goose = format!("# mine\nextensions:\n  live:\n    type: stdio\n    cmd: {BINARY}\n    args: [serve]\n");
+    stage.write("goose.yaml", &goose);
+    let used = stage.run(&["call", "tools/list", "--config", "goose.yaml"], "");
+    assert!(!tools(&used).is_empty(), "{used:?}");
+    let output = stage.run(&["wrap", "live", "--config", "goose.yaml", "--bin", "mcpreel", "--yes"], "");
+    let expected = format!(
+        "extensions:\n  \"live\":\n    type: stdio\n    cmd: \"mcpreel\"\n    args: [\"record\", \"--label\", \"live\", \"--\", {BINARY:?}, \"serve\"]\n"
+    );
+    assert_eq!((output.code(), output.out()), (3, expected.clone()), "{output:?}");
+    assert!(output.err().contains("mcpreel does not edit YAML: change"), "{output:?}");
+    assert_same("the file", &stage.read("goose.yaml"), goose.as_bytes());
+    // What was changed as shown is wrapped, and can be unwrapped.
+    stage.write("goose.yaml", expected);
+    let again = stage.run(&["wrap", "live", "--config", "goose.yaml", "--yes"], "");
+    assert!(again.code() == 0 && again.err().contains("already wrapped"), "{again:?}");
+    let back = stage.run(&["unwrap", "live", "--config", "goose.yaml", "--dry-run"], "");
+    assert!(back.code() == 0 && back.out().contains(&format!("cmd: {BINARY:?}\n    args: [\"serve\"]")), "{back:?}");
+
+    stage.write("continue.yaml", "mcpServers:\n  - name: far\n    type: sse\n    url: http://h/sse\n");
+    let output = stage.run(&["wrap", "--all", "--config", "continue.yaml", "--bin", "mcpreel", "--dry-run"], "");
+    let expected = "mcpServers:\n  - name: \"far\"\n    command: \"mcpreel\"\n    args: [\"record\", \"--label\", \"far\", \"--url\", \"http://h/sse\"]\n";
+    assert_eq!((output.code(), output.out().as_str()), (0, expected), "{output:?}");
+}
+
+#[test]
+fn errors_say_what_was_searched_and_what_was_not_understood() {
+    let stage = Stage::new();
+    let nothing = stage.run(&["call", "ping", "--server", "x"], "");
+    assert_eq!(nothing.code(), 2, "{nothing:?}");
+    for place in ["searched in ", ".mcp.json", "opencode.json", "home/.gemini/settings.json", "goose/config.yaml"] {
+        assert!(nothing.err().contains(place), "{place}: {nothing:?}");
+    }
+    stage.write("odd.json", r#"{"theme": "dark", "servers_of_mine": {"x": {"command": "y"}}}"#);
+    stage.write("odd.yaml", "models: []\n");
+    for (words, said) in [
+        (&["call", "ping", "--config", "odd.json"][..], "but it has only theme, servers_of_mine"),
+        (
+            &["wrap", "x", "--config", "odd.json"],
+            "servers are expected in mcpServers, servers, mcp.servers, context_servers, mcp",
+        ),
+        (
+            &["call", "ping", "--config", "odd.yaml"],
+            "neither `extensions` (Goose) nor `mcpServers` (Continue) is in it",
+        ),
+    ] {
+        let output = stage.run(words, "");
+        assert!([2, 3].contains(&output.code()) && output.err().contains(said), "{words:?}: {output:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Tests of command lines as people write them: where the server's command begins, and what the arguments mean.
 
-use crate::common::{BINARY, Stage};
+use crate::common::{BINARY, Live, Stage, until};
 use serde_json::{Value, json};
 
 /// What an error says, without mcpreel's name and colours.
@@ -30,7 +30,7 @@ fn record_takes_everything_from_the_first_word_that_is_not_its_own() {
         let opened = stage.events(reel)[1].clone();
         assert_eq!(opened["data"]["command"], json!(command), "{words:?}: {opened}");
     }
-    assert_eq!(stage.info("options.reel")["header"]["label"], "x");
+    assert_eq!(stage.events("options.reel")[0]["reel"]["label"], "x");
     stage.ok(&["reel", "verify", "theirs.reel"]);
 }
 
@@ -117,4 +117,185 @@ fn a_client_learns_that_the_separator_was_removed() {
     // Options of the server are not options of `record`.
     let output = stage.run(&["record", "-o", "r.reel", "no-such-program", "--listen", "0"], format!("{request}\n"));
     assert_eq!(output.json()["id"], 0, "{output:?}");
+}
+
+/// The params of the message with this method in a reel.
+fn params(stage: &Stage, reel: &str, method: &str) -> Value {
+    let events = stage.events(reel);
+    let found = events.iter().find(|event| event["message"]["method"] == method);
+    found.unwrap_or_else(|| panic!("no {method}: {events:?}"))["message"]["params"].clone()
+}
+
+#[test]
+fn a_text_comes_from_the_command_line_a_file_or_stdin() {
+    let stage = Stage::new();
+    stage.write("text.txt", "from the\nfile\n");
+    for (number, (word, expected)) in [
+        ("-", "from\nstdin"),
+        ("@-", "from\nstdin"),
+        ("@text.txt", "from the\nfile"),
+        ("@@text.txt", "@text.txt"),
+        ("a@b", "a@b"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let reel = |name: &str| format!("{name}-{number}.reel");
+        for (fire, method, member) in [
+            ("user-message", "conversation/userMessage", "/message/content/text"),
+            ("before-inference", "context/beforeInference", "/userMessage"),
+            ("after-inference", "context/afterInference", "/assistantMessage"),
+        ] {
+            let reel = reel(fire);
+            let output = stage.run(&["fire", fire, word, "--record", &reel, "--", BINARY, "serve"], "from\nstdin\n");
+            assert_eq!(output.code(), 0, "{fire} {word}: {output:?}");
+            let sent = params(&stage, &reel, method);
+            let text = sent.pointer(member).or_else(|| sent.pointer("/content")).and_then(Value::as_str);
+            assert_eq!(text, Some(expected), "{fire} {word}: {sent}");
+        }
+        let reel = reel("host");
+        let words = ["host", "--builtin", "memory", "--consent", "--say", word, "--system", word, "--record", &reel];
+        let output = stage.run(&words, "from\nstdin\n");
+        assert_eq!(output.code(), 0, "{word}: {output:?}");
+        assert!(
+            output.out().contains(&format!("you> {}", expected.replace('\n', "␊"))) || output.out().contains(expected),
+            "{word}: {output:?}"
+        );
+    }
+}
+
+#[test]
+fn the_value_of_a_parameter_comes_from_a_file_or_stdin_unchanged() {
+    let stage = Stage::new();
+    stage.write("text.txt", "from the\nfile\n");
+    stage.write("number.json", " 7 ");
+    let words = ["a=@text.txt", "b=@-", "c=@@me", "d=-", "e:=@number.json", "f:=@-"];
+    let command =
+        [&["call", "ping"], &words[..], &["--record", "t.reel", "--", BINARY, "serve", "--era", "legacy"]].concat();
+    let output = stage.run(&command, "\"from stdin\"\n");
+    assert_eq!(output.code(), 0, "{output:?}");
+    let expected =
+        json!({"a": "from the\nfile\n", "b": "\"from stdin\"\n", "c": "@me", "d": "-", "e": 7, "f": "from stdin"});
+    assert_eq!(params(&stage, "t.reel", "ping"), expected);
+    let missing = stage.run(&["call", "ping", "a=@nothing", "--", BINARY, "serve"], "");
+    assert_eq!(missing.code(), 3, "{missing:?}");
+    assert!(missing.err().contains("@@ stands for a literal @"), "{missing:?}");
+}
+
+#[test]
+fn the_stdin_of_a_host_is_not_read_as_a_text() {
+    let stage = Stage::new();
+    for words in [
+        &["fire", "push", "--text", "-"][..],
+        &["fire", "reminder", "@-"],
+        &["fire", "event", "a.b", "--data", "x=@-"],
+        &["fire", "channel", "incoming", "-", "--channel", "c"],
+        &["host", "--builtin", "memory", "--system", "-"],
+        &["serve", "--set", "conversation.carrier=@-"],
+    ] {
+        let error = said(&stage, words);
+        assert!(error.contains("stdin cannot be read as an argument, because") && error.contains("@FILE"), "{error}");
+    }
+}
+
+#[test]
+fn a_program_that_prints_text_is_recognised() {
+    let stage = Stage::new();
+    let output = stage.run(&["call", "tools/list", "--", "sh", "-c", "echo bin; echo boot"], "");
+    assert_eq!(output.code(), 4, "{output:?}");
+    let expected = "the program printed text instead of JSON-RPC messages; its first line: bin\n";
+    assert!(output.err().contains(expected) && !output.err().contains("boot"), "{output:?}");
+    let silent = stage.run(&["call", "tools/list", "--", "true"], "");
+    assert!(!silent.err().contains("instead of JSON"), "{silent:?}");
+    let waiting = stage.run(
+        &["call", "ping", "--timeout", "1s", "--era", "legacy", "--", "sh", "-c", "echo hello; cat >/dev/null"],
+        "",
+    );
+    assert_eq!(waiting.code(), 5, "{waiting:?}");
+    assert!(waiting.err().contains("its first line: hello"), "{waiting:?}");
+}
+
+/// A recorded session whose client has not said anything yet.
+fn tapped(stage: &Stage) -> Live {
+    let live = stage.start(&["record", "--label", "tapped", "-o", "tapped.reel", "--", BINARY, "serve"]);
+    until("the session", || stage.run(&["sessions"], "").out().contains("tapped").then_some(()));
+    live
+}
+
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"experimental":{"mcpl":{"version":"0.4","pushEvents":true}}},"clientInfo":{"name":"c","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+"#;
+
+#[test]
+fn a_push_before_the_handshake_says_what_it_waits_for() {
+    let stage = Stage::new();
+    let mut client = tapped(&stage);
+    let push = ["fire", "push", "--text", "x", "--session", "tapped", "--answer-timeout"];
+    let early = stage.run(&[&push[..], &["700ms"]].concat(), "");
+    let waits = "tapped: waiting up to 700ms for the handshake of client and server, after which the message is sent";
+    assert!(early.err().contains(waits), "{early:?}");
+    assert_eq!((early.code(), early.err().contains("did not complete their handshake")), (5, true), "{early:?}");
+
+    let pushing = stage.start(&[&push[..], &["30s"]].concat());
+    until("the note", || pushing.stderr_so_far().contains("waiting up to 30s").then_some(()));
+    client.write(HELLO);
+    let pushed = client.message(|message| message["method"] == "push/event");
+    client.send(&json!({"jsonrpc": "2.0", "id": pushed["id"], "result": {"accepted": true}}));
+    assert_eq!(pushing.end().code(), 0);
+}
+
+#[test]
+fn a_push_of_a_server_before_the_handshake_says_what_it_waits_for() {
+    let stage = Stage::new();
+    let mut client = stage.start(&["serve"]);
+    let push = ["fire", "push", "--text", "x", "--session", "serve"];
+    let pushing = until("the session", || {
+        stage.run(&["sessions"], "").out().contains("mcpreel serve").then(|| stage.start(&push))
+    });
+    until("the note", || pushing.stderr_so_far().contains("for a host's handshake with the server").then_some(()));
+    client.write(HELLO);
+    let pushed = client.message(|message| message["method"] == "push/event");
+    client.send(&json!({"jsonrpc": "2.0", "id": pushed["id"], "result": {"accepted": true}}));
+    assert_eq!(pushing.end().code(), 0);
+}
+
+#[test]
+fn an_event_names_the_session_that_has_subscriptions() {
+    let stage = Stage::new();
+    let _tapped = tapped(&stage);
+    let fire = ["fire", "event", "a.b", "--session", "tapped"];
+    // The recorded server is itself a session of `mcpreel serve`.
+    until("its own session", || said(&stage, &fire).contains("--session serve").then_some(()));
+}
+
+#[test]
+fn a_push_in_a_terminal_says_how_to_send_it() {
+    let stage = Stage::new();
+    let script = "import pty, sys; pty.spawn(sys.argv[1:])";
+    let mut live = Live::start(stage.command(&["python3", "-c", script, BINARY, "fire", "push", "--text", "x"]));
+    let mut said = String::new();
+    while !said.contains("--listen PORT") {
+        said.push_str(&live.line());
+    }
+    assert!(said.contains("--session NAME"), "{said}");
+}
+
+#[test]
+fn a_slow_server_is_waited_for() {
+    let stage = Stage::new();
+    // The server starts when mcpreel has said that it waits.
+    let script = format!("while ! [ -e go ]; do sleep 0.05; done; exec {BINARY} serve");
+    let live = stage.start(&["call", "tools/list", "-v", "--", "sh", "-c", &script]);
+    until("the note", || live.stderr_so_far().contains("waiting for it up to 20s").then_some(()));
+    stage.write("go", "");
+    let output = live.end();
+    assert_eq!(output.code(), 0, "{output:?}");
+    assert!(output.err().contains("modern era"), "{output:?}");
+    let silent = ["call", "ping", "--timeout", "3s", "--", "sh", "-c", "cat >/dev/null"];
+    let output = stage.run(&silent, "");
+    assert_eq!(output.code(), 5, "{output:?}");
+    assert!(
+        output.err().contains("waiting for it up to 3s") && output.err().contains("no response to initialize"),
+        "{output:?}"
+    );
 }

@@ -58,6 +58,8 @@ mod guide;
 #[cfg(target_os = "linux")]
 mod handlers;
 #[cfg(target_os = "linux")]
+mod help_examples;
+#[cfg(target_os = "linux")]
 mod host;
 #[cfg(target_os = "linux")]
 mod http_tap;

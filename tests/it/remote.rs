@@ -417,6 +417,9 @@ fn older(endpoint: &'static str) -> Web {
         ("GET", "/sse") => {
             Reply::events([say(format!("event: endpoint\ndata: {endpoint}\n\n")), Step::Fed(Arc::clone(&source))])
         }
+        ("POST", "/messages?id=7") if ["ping", ""].contains(&asked.method()) => {
+            Reply::text(400, "text/plain", "no ping, no nonsense")
+        }
         ("POST", "/messages?id=7") => {
             let result = match asked.method() {
                 "initialize" => {
@@ -447,6 +450,18 @@ fn a_server_of_the_oldest_revision_is_found() {
         web.story(),
         ["server/discover", "initialize", "GET", "initialize", "notifications/initialized", "tools/list"]
     );
+}
+
+#[test]
+fn a_raw_message_that_is_not_accepted_is_not_waited_for() {
+    let (stage, web) = (Stage::new(), older("/messages?id=7"));
+    for message in [r#"{"jsonrpc":"2.0","id":77,"method":"ping"}"#, "{broken"] {
+        let output = stage.run(&["fire", "raw", message, "--timeout", "1h", "--url", &web.url("/sse")], "");
+        failed(&output, 4, &["400", "no ping, no nonsense"]);
+    }
+    let newer = Web::start(legacy("2025-11-25", None, |_| Reply::text(400, "text/plain", "no ping, no nonsense")));
+    let output = stage.run(&["fire", "raw", "{broken", "--timeout", "1h", "--url", &newer.url("/mcp")], "");
+    failed(&output, 4, &["400"]);
 }
 
 #[test]

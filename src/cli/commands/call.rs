@@ -39,7 +39,8 @@ Exit codes: 0 the server returned a result, or a notification was sent; 1 it ret
 pub(crate) struct CallArgs {
     /// The method, such as tools/list.
     method: String,
-    /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin; a.b=text sets a nested member.
+    /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin; a.b=text sets a nested member. A text can
+    /// be @file, or @- for stdin; @@ stands for a literal @.
     params: Vec<String>,
     /// Send a notification and do not wait for a response. Implied by methods that begin with notifications/.
     #[arg(long)]
@@ -88,15 +89,16 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
             };
         if args.is_notification() {
             connection.notify(&args.method, params).await;
+            let said = std::mem::take(&mut connection.runner.said);
             let failed = connection.runner.close().await;
             server.end(context.notices()).await;
             return match failed {
                 None => Ok(Outcome::Clean),
-                Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &[])),
+                Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &said)),
             };
         }
         let asked = connection.request(&args.method, params, |output| client_session::report(output, context)).await;
-        let asked = asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr));
+        let asked = asked.map_err(|failure| client_session::failed(failure, &connection.runner.said));
         connection.runner.close().await;
         let answer = match asked {
             Ok(answer) => answer,

@@ -40,14 +40,14 @@ struct ServerOptions {
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
-  mcpreel fire user-message 'what did we decide?' -- my-memory-server
+  mcpreel fire user-message 'which database schema?' -- my-memory-server
   mcpreel fire hook post_tool_use --tool Bash --input command=ls -- my-server
   mcpreel fire push --text 'new commit'            # as a host's server
   mcpreel fire push --text 'new commit' --session everything
   mcpreel fire reminder 'src/lib.rs changed' --session serve
   mcpreel fire event build.failed --data build=7 --session serve
   mcpreel fire user-message hi --repeat 20 --expect .outcome -- my-server
-  mcpreel fire before-inference 'what did we decide?' -- my-memory-server
+  mcpreel fire before-inference 'which schema?' -- my-memory-server
   mcpreel fire scope /etc/hosts --session everything
   mcpreel fire channel publish discord:#general 'Hello' --session connector
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every

@@ -22,6 +22,7 @@ use crate::runtime::host_session::HostSession;
 use crate::runtime::interactive::editor::Lines;
 use crate::runtime::interactive::lines::{self, Line};
 use crate::runtime::model::Model;
+use crate::runtime::parameters::{self, TextArgument};
 use crate::sessions::answers::Answers;
 use crate::sessions::live::{self, About};
 use crate::wire::units::parse_time;
@@ -70,7 +71,7 @@ Examples:
   mcpreel host --builtin memory              # the built-in server
   mcpreel host -s memory='npx -y a-server' -s web=http://127.0.0.1:3000/mcp
   mcpreel host --url https://example.com/mcp -H 'X-Key: ${KEY}' --say hello
-  mcpreel host --builtin memory --say 'what did we decide?' --prompts
+  mcpreel host --builtin memory --say 'which schema?' --prompts
   mcpreel host --builtin memory --do '/hook session_start' --format json
   mcpreel host --config .mcp.json --server memory --model-command ./my-model
   mcpreel host --session everything          # a live session's server
@@ -147,9 +148,9 @@ pub(crate) struct HostArgs {
     /// List all options with their defaults.
     #[arg(long)]
     options: bool,
-    /// The host's own system prompt; or @FILE.
+    /// The host's own system prompt: a text, @file, or - for stdin.
     #[arg(long, value_name = "TEXT")]
-    system: Option<String>,
+    system: Option<TextArgument>,
     /// The project's name in templates (default: the current folder's name).
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
@@ -217,8 +218,11 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
     // Servers may remember ids across sessions, so two sessions must not share them by accident.
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     let named = setup::servers(args, seed, context)?;
+    if args.script.is_empty() {
+        parameters::keep_stdin_for("the host reads its lines there");
+    }
     let mut config = setup::config(args, seed, &named, &model)?;
-    let queue: VecDeque<Line> = args.script.lines.iter().map(|line| lines::parse(line)).collect::<Result<_, _>>()?;
+    let queue: VecDeque<Line> = args.script.lines()?.iter().map(|line| lines::parse(line)).collect::<Result<_, _>>()?;
     let routes = Routes::open(&args.on_event, note)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
     let consent = match lines.as_ref().is_some_and(Lines::is_interactive) {

@@ -220,6 +220,9 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         config.declare = args.declare.iter().cloned().collect();
     }
     config.revisions = Revision::ALL.into_iter().filter(|revision| args.era.has(revision.era())).collect();
+    if !args.common.is_listening() {
+        parameters::keep_stdin_for("the host sends its messages there");
+    }
     config.settings = parameters::object(&args.settings)?.into_iter().collect();
     let local = args.local.prepare(args.common.listening.listen.is_some(), &mut config)?;
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
@@ -262,6 +265,11 @@ impl ServeCommon {
     /// The options of a server that listens and waits this long for responses.
     pub(super) fn listening(listening: ListenOptions, limits: Limits, answer_timeout: Duration) -> Self {
         Self { report: None, answer_timeout, seed: None, listening, limits }
+    }
+
+    /// Whether hosts connect, rather than start this process.
+    pub(super) fn is_listening(&self) -> bool {
+        self.listening.listen.is_some()
     }
 
     /// How long to wait for the host's responses.

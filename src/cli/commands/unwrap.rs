@@ -1,10 +1,10 @@
 //! `unwrap`: removes `mcpreel record` from a client's configuration.
 
-use super::wrap::Selection;
+use super::wrap::{Edits, Selection};
 use crate::cli::{Context, Outcome};
 use crate::config::entry::Entry;
 use crate::config::file::ConfigFile;
-use crate::config::wrap::unwrap;
+use crate::config::wrap::{bare_words, unwrap};
 use crate::error::CommandError;
 use clap::Args;
 
@@ -33,5 +33,5 @@ pub(crate) struct UnwrapArgs {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &UnwrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| unwrap(text, file.format, entry);
-    args.selection.edit(&edit, "is not wrapped", context)
+    args.selection.edit(&Edits { edit: &edit, by_hand: &bare_words, done: "is not wrapped" }, context)
 }

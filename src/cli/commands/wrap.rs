@@ -6,8 +6,10 @@ use crate::config::clients::{is_shared, listed, unknown, usual_files};
 use crate::config::entry::{Entry, read};
 use crate::config::file::ConfigFile;
 use crate::config::shown::without_secrets;
-use crate::config::wrap::{EditError, wrap};
+use crate::config::wrap::{EditError, wrap, wrapped_words};
+use crate::config::yaml::{Dialect, entry_text};
 use crate::error::{CommandError, ErrorKind};
+use crate::redact;
 use crate::render::diff::{DiffStyle, unified};
 use clap::Args;
 use std::cell::Cell;
@@ -27,8 +29,9 @@ Examples:
   mcpreel wrap github --config ~/.codex/config.toml --yes
   mcpreel unwrap --all --config .mcp.json --yes
 
-The usual places: .mcp.json, .cursor/mcp.json and .vscode/mcp.json from the current folder upwards, then the \
-user's files of Claude Code, Cursor, Windsurf, Codex, Claude Desktop and VS Code.
+The usual places: from the current folder upwards .mcp.json, opencode.json, and mcp.json or settings.json in .cursor, .vscode, .gemini, \
+.roo, .kiro, .zed and .github; then the user's files of Claude Code, Claude Desktop, Cursor, Windsurf, VS Code, Codex, Gemini CLI, Kiro, \
+Copilot, Cline, Roo Code, Zed, opencode, Goose and Continue. For the last two, whose files are YAML, mcpreel prints what to change by hand.
 
 Exit codes: 0 written, shown, or nothing to do; 2 no such server, several matches, or no terminal to ask on; 3 the file cannot \
 be read or edited.")]
@@ -82,7 +85,8 @@ pub(super) fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, Command
         }
         Ok(wrapped)
     };
-    args.selection.edit(&edit, "is already wrapped", context)
+    let by_hand = |entry: &Entry| wrapped_words(entry, &own);
+    args.selection.edit(&Edits { edit: &edit, by_hand: &by_hand, done: "is already wrapped" }, context)
 }
 
 /// Warns before `mcpreel` is written to a shared file although PATH does not contain it.
@@ -128,20 +132,30 @@ fn program(named: Option<&Path>) -> Result<String, CommandError> {
     }
 }
 
-/// An edit of one entry: returns the new text, or `None` if there is nothing to do.
-type Edit<'a> = &'a dyn Fn(&ConfigFile, &str, &Entry) -> Result<Option<String>, EditError>;
+/// What is done to entries.
+pub(super) struct Edits<'a> {
+    /// Edits one entry: returns the new text, or `None` if there is nothing to do.
+    pub edit: &'a dyn Fn(&ConfigFile, &str, &Entry) -> Result<Option<String>, EditError>,
+    /// The words of the entry's new command, for a user who edits the file; `None` if there is nothing to do.
+    pub by_hand: &'a dyn Fn(&Entry) -> Option<Vec<String>>,
+    /// What to say about a server that needs no edit.
+    pub done: &'a str,
+}
 
 impl Selection {
-    /// Edits the selected servers: shows the change, asks, and writes. `done` is what to say about a server that
-    /// needs no edit.
+    /// Edits the selected servers: shows the change, asks, and writes.
     ///
     /// # Errors
     ///
     /// The servers cannot be found, a file cannot be read or edited, or there is no terminal to ask on.
-    pub(super) fn edit(&self, edit: Edit<'_>, done: &str, context: &Context) -> Result<Outcome, CommandError> {
+    pub(super) fn edit(&self, edits: &Edits<'_>, context: &Context) -> Result<Outcome, CommandError> {
         let mut changes = Vec::new();
         for (file, names) in self.files(context)? {
-            let text = self.edited(&file, &names, edit, done, context)?;
+            if let Some(dialect) = file.dialect {
+                self.edit_by_hand((&file, dialect), &names, edits, context)?;
+                continue;
+            }
+            let text = self.edited(&file, &names, edits, context)?;
             if text != file.text {
                 show(&file, &text, context)?;
                 changes.push((file, text));
@@ -205,13 +219,42 @@ impl Selection {
         Ok(files.into_iter().map(with_names).collect())
     }
 
+    /// Prints the new entries of a file that mcpreel does not edit.
+    ///
+    /// # Errors
+    ///
+    /// The user has to change something, and did not only ask what.
+    fn edit_by_hand(
+        &self,
+        (file, dialect): (&ConfigFile, Dialect),
+        names: &[String],
+        edits: &Edits<'_>,
+        context: &Context,
+    ) -> Result<(), CommandError> {
+        let mut is_changed = false;
+        for entry in file.entries.iter().filter(|entry| names.contains(&entry.name)) {
+            let Some(words) = (edits.by_hand)(entry) else {
+                note_done(entry, edits, file, context);
+                continue;
+            };
+            context.printer.text(&entry_text(dialect, &entry.name, &redact::redact_arguments(&words)))?;
+            is_changed = true;
+        }
+        if !is_changed || self.dry_run {
+            return Ok(());
+        }
+        let reported = format!("mcpreel does not edit YAML: change {} by hand, as shown above", file.path.display());
+        let error = CommandError::new(ErrorKind::Input, reported)
+            .hint("keep the entry's other members, then restart the client");
+        Err(error.hint("where it says [redacted], keep your own value; give headers of a URL with -H 'NAME: VALUE'"))
+    }
+
     /// The file's text with every server of these names edited, in each project that has one.
     fn edited(
         &self,
         file: &ConfigFile,
         names: &[String],
-        edit: Edit<'_>,
-        done: &str,
+        edits: &Edits<'_>,
         context: &Context,
     ) -> Result<String, CommandError> {
         let mut text = file.text.clone();
@@ -219,9 +262,9 @@ impl Selection {
             let entries = read(&text, file.format).unwrap_or_default();
             let is_it = |entry: &&Entry| entry.name == wanted.name && entry.project == wanted.project;
             let Some(entry) = entries.iter().find(is_it) else { continue };
-            match edit(file, &text, entry) {
+            match (edits.edit)(file, &text, entry) {
                 Ok(Some(new)) => text = new,
-                Ok(None) => context.printer.note(&format!("{} {done} in {}", entry.name, file.path.display())),
+                Ok(None) => note_done(entry, edits, file, context),
                 Err(error) => {
                     let reported = format!("{}: server {:?}: {error}", file.path.display(), entry.name);
                     if !self.all {
@@ -233,6 +276,10 @@ impl Selection {
         }
         Ok(text)
     }
+}
+
+fn note_done(entry: &Entry, edits: &Edits<'_>, file: &ConfigFile, context: &Context) {
+    context.printer.note(&format!("{} {} in {}", entry.name, edits.done, file.path.display()));
 }
 
 fn several<'a>(what: &str, places: impl Iterator<Item = &'a Path>) -> CommandError {

@@ -335,3 +335,50 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn zed_and_opencode_keep_their_own_forms() {
+    for (before, after) in [
+        (
+            r#"{"context_servers": {"s": {"source": "custom", "command": "uvx", "args": ["x"], "env": {}}}}"#,
+            r#"{"context_servers": {"s": {"source": "custom", "command": "/mcpreel", "args": ["record", "--label", "s", "--", "uvx", "x"], "env": {}}}}"#,
+        ),
+        // Older configurations of Zed.
+        (
+            r#"{"context_servers": {"s": {"command": {"path": "uvx", "args": ["x"], "env": {"A": "b"}}, "settings": {}}}}"#,
+            r#"{"context_servers": {"s": {"command": {"path": "/mcpreel", "args": ["record", "--label", "s", "--", "uvx", "x"], "env": {"A": "b"}}, "settings": {}}}}"#,
+        ),
+        (
+            r#"{"context_servers": {"s": {"command": {"path": "uvx"}}}}"#,
+            r#"{"context_servers": {"s": {"command": {"path": "/mcpreel", "args": ["record", "--label=s", "--", "uvx"]}}}}"#,
+        ),
+        (
+            r#"{"mcp": {"s": {"type": "local", "command": ["npx", "-y", "x"], "environment": {"A": "b"}}}}"#,
+            r#"{"mcp": {"s": {"type": "local", "command": ["/mcpreel", "record", "--label", "s", "--", "npx", "-y", "x"], "environment": {"A": "b"}}}}"#,
+        ),
+    ] {
+        there_and_back(before, after, Format::Json);
+    }
+    let remote = r#"{"mcp": {"s": {"type": "remote", "url": "http://h/mcp", "headers": {"X": "1"}, "enabled": true}}}"#;
+    let there = wrapped(remote, Format::Json);
+    let node = parse(&there, Format::Json).unwrap();
+    let entry = &node.to_value()["mcp"]["s"];
+    assert_eq!((&entry["type"], &entry["enabled"]), (&"local".into(), &true.into()), "{there}");
+    let words = serde_json::json!([
+        "/mcpreel",
+        "record",
+        "--label",
+        "s",
+        "--url",
+        "http://h/mcp",
+        "--header-env",
+        "X=MCPREEL_H_1"
+    ]);
+    assert_eq!(entry["command"], words);
+    assert_eq!((&entry["environment"]["MCPREEL_H_1"], entry.get("args"), entry.get("env")), (&"1".into(), None, None));
+    assert_eq!(unwrapped(&there, Format::Json), remote);
+    // Rebuilt after a change by hand.
+    let rebuilt = unwrapped(&there.replace("MCPREEL_ORIGINAL", "MCPREEL_LOST"), Format::Json);
+    let expected = serde_json::json!({"type": "remote", "url": "http://h/mcp", "headers": {"X": "1"}, "enabled": true});
+    assert_eq!(parse(&rebuilt, Format::Json).unwrap().to_value()["mcp"]["s"], expected);
+}

@@ -1,7 +1,7 @@
 //! Wraps an entry with a URL: the entry is rewritten, and keeps its original text in its `env`.
 
 use super::{EditError, Place, again, is_edited, label, newline, quote, space_before, spliced};
-use crate::config::entry::{Entry, HEADERS, TRANSPORTS, URLS};
+use crate::config::entry::{ENVS, Entry, HEADERS, TRANSPORTS, URLS};
 use crate::config::tree::{Format, Kind, Member, Node, Style, parse};
 use crate::redact;
 
@@ -11,6 +11,32 @@ const ORIGINAL: &str = "MCPREEL_ORIGINAL";
 const URL: &str = "MCPREEL_URL";
 /// The prefix of variables with header values.
 const HEADER: &str = "MCPREEL_H_";
+
+/// The names that a client uses for what an edit writes.
+#[derive(Clone, Copy)]
+struct Words {
+    env: &'static str,
+    /// The transport of a server that is started, and of one that is connected to.
+    kinds: (&'static str, &'static str),
+    /// Whether the program and its arguments are one list.
+    is_one_list: bool,
+}
+
+impl Words {
+    /// opencode calls its kinds of servers by names that no other client uses.
+    fn of(entry: &Entry) -> Self {
+        let is_opencode = entry.node.text_of("type").is_some_and(|kind| ["local", "remote"].contains(&kind));
+        match is_opencode {
+            true => Self { env: "environment", kinds: ("local", "remote"), is_one_list: true },
+            false => Self { env: "env", kinds: ("stdio", "http"), is_one_list: false },
+        }
+    }
+}
+
+/// Returns the member with the environment variables.
+fn env_of(entry: &Entry) -> Option<&Member> {
+    ENVS.iter().find_map(|name| entry.node.get(name))
+}
 
 /// A rewritten entry.
 struct Draft {
@@ -71,6 +97,7 @@ fn spaces(place: Place<'_>) -> (&str, &str) {
 /// The entry cannot be edited: it contains nothing to wrap, or in a form that is not understood.
 pub(super) fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditError> {
     let Place { text, entry, .. } = place;
+    let own = Words::of(entry);
     let (url_member, url) = entry.url().ok_or(EditError::Nothing)?;
     let mut env = own_env(place);
     let mut words = ["record", "--label", label(&entry.name), "--url"].map(str::to_owned).to_vec();
@@ -100,15 +127,20 @@ pub(super) fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditEr
     let mut draft = Draft { members: Vec::new(), tables: Vec::new() };
     for member in entry.node.members() {
         if member.start == url_member.start {
-            let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
-            draft.members.push(pair(place, "command", &quote(program)));
-            draft.members.push(pair(place, "args", &format!("[{}]", words.join(", "))));
-            draft.members.push(pair(place, "env", &map_text(place, &env)));
+            let mut words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+            if own.is_one_list {
+                words.insert(0, quote(program));
+                draft.members.push(pair(place, "command", &format!("[{}]", words.join(", "))));
+            } else {
+                draft.members.push(pair(place, "command", &quote(program)));
+                draft.members.push(pair(place, "args", &format!("[{}]", words.join(", "))));
+            }
+            draft.members.push(pair(place, own.env, &map_text(place, &env)));
             if !forwarded.is_empty() {
                 draft.members.push(pair(place, "env_vars", &forwarded_text(place, &forwarded)));
             }
         } else if TRANSPORTS.contains(&member.name.as_str()) {
-            draft.members.push(pair(place, &member.name, "\"stdio\""));
+            draft.members.push(pair(place, &member.name, &quote(own.kinds.0)));
         } else if !is_edited(&member.name) || (member.name == "env_vars" && forwarded.is_empty()) {
             draft.keep(place, member);
         }
@@ -118,7 +150,7 @@ pub(super) fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditEr
 
 /// Returns the entry's own variables with their values as written, without those that wrapping added.
 fn own_env(place: Place<'_>) -> Vec<(String, String)> {
-    let members = place.entry.node.get("env").map_or(&[][..], |member| member.value.members());
+    let members = env_of(place.entry).map_or(&[][..], |member| member.value.members());
     let own = members.iter().filter(|member| !member.name.starts_with("MCPREEL_"));
     own.map(|member| (member.name.clone(), place.text[member.value.range.clone()].to_owned())).collect()
 }
@@ -156,7 +188,7 @@ fn restore(place: Place<'_>) -> Option<String> {
 
 /// Returns the text with the original entry, and that entry.
 fn before(place: Place<'_>) -> Option<(String, Entry)> {
-    let original = place.entry.node.get("env")?.value.text_of(ORIGINAL)?.to_owned();
+    let original = env_of(place.entry)?.value.text_of(ORIGINAL)?.to_owned();
     let text = spliced(place.text, vec![(place.entry.node.range.clone(), original)]);
     let entry = again(&text, place.format, place.entry)?;
     Some((text, entry))
@@ -167,7 +199,7 @@ fn rebuild(place: Place<'_>) -> Result<String, EditError> {
     let Place { text, format, entry } = place;
     let original = before(place).map(|(_, entry)| entry);
     let held = |name: &str| {
-        let member = entry.node.get("env")?.value.get(name)?;
+        let member = env_of(entry)?.value.get(name)?;
         Some(raw_text(text, &member.value))
     };
     let (mut url, mut headers, mut variables, mut token) = (None, Vec::new(), Vec::new(), None);
@@ -220,7 +252,7 @@ fn rebuild(place: Place<'_>) -> Result<String, EditError> {
                     draft.members.push(pair(place, "bearer_token_env_var", &quote(token)));
                 }
             }
-            "env" => {
+            "env" | "environment" => {
                 let own = own_env(place);
                 if !own.is_empty() {
                     draft.members.push(pair(place, name, &map_text(place, &own)));
@@ -234,7 +266,8 @@ fn rebuild(place: Place<'_>) -> Result<String, EditError> {
             }
             "args" => {}
             _ if TRANSPORTS.contains(&name) => {
-                let kind = original.as_ref().and_then(|entry| entry.node.text_of(name)).unwrap_or("http");
+                let kind =
+                    original.as_ref().and_then(|entry| entry.node.text_of(name)).unwrap_or(Words::of(entry).kinds.1);
                 draft.members.push(pair(place, name, &quote(kind)));
             }
             _ => draft.keep(place, member),

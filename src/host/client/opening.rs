@@ -167,6 +167,30 @@ impl ClientEngine {
         out.push(Output::Failed { handle: None, reason });
     }
 
+    /// Gives the probe more time if the server has sent nothing yet. Returns whether it did.
+    pub(super) fn waits_for_the_start(&mut self, id: i64, out: &mut Vec<Output>) -> bool {
+        let at_most = self.config.start_timeout.min(self.config.request_timeout);
+        let may_wait = self.config.era == EraChoice::Auto && !self.has_spoken;
+        let probe =
+            self.open.get_mut(&id).filter(|open| open.role == Role::Probe && may_wait && open.timeout < at_most);
+        let Some(open) = probe else { return false };
+        open.timeout = at_most;
+        out.push(Output::Waiting { method: open.method.clone(), at_most });
+        true
+    }
+
+    /// The server has sent something for the first time, so a probe that is still open needs no more than its usual time.
+    pub(super) fn has_started(&mut self, now: Duration) {
+        self.has_spoken = true;
+        if self.config.era != EraChoice::Auto || self.probed_again {
+            return;
+        }
+        for open in self.open.values_mut().filter(|open| open.role == Role::Probe) {
+            let usual = now.saturating_sub(open.since).saturating_add(self.config.probe_timeout);
+            open.timeout = open.timeout.min(usual);
+        }
+    }
+
     /// Handles a request that timed out.
     pub(super) fn give_up(&mut self, now: Duration, id: i64, open: super::Open, out: &mut Vec<Output>) {
         match open.role {

@@ -461,6 +461,35 @@ fn a_connection_that_fails_says_why() {
 }
 
 #[test]
+fn x11_a_probe_waits_as_long_as_the_server_starts() {
+    let waiting = Output::Waiting { method: "server/discover".to_owned(), at_most: ms(20_000) };
+    let starting = || {
+        let mut client = client(EraChoice::Auto);
+        client.start(ms(0));
+        assert_eq!(client.next_timeout(), Some(ms(2000)));
+        assert_eq!(client.handle_timeout(ms(2000)), [waiting.clone()]);
+        assert_eq!((client.next_timeout(), client.handle_timeout(ms(19_999))), (Some(ms(20_000)), Vec::new()));
+        client
+    };
+    // The answer of a slow server counts.
+    assert_eq!(handshake(&starting().receive(ms(15_000), DISCOVERED.as_bytes())).era, Era::Modern);
+    // A server that stays silent is asked with `initialize`.
+    let mut silent = starting();
+    assert_eq!(sent_value(&silent.handle_timeout(ms(20_000)))["method"], "initialize");
+    let opened = silent.receive(ms(20_001), initialize_answer(2, "2025-11-25").as_bytes());
+    assert!(handshake(&opened).notes[0].contains("within 20s"), "{opened:?}");
+    // One that sends anything else has started, and has the usual time from then on.
+    let mut noisy = starting();
+    noisy.receive(ms(5000), b"listening");
+    assert_eq!(noisy.next_timeout(), Some(ms(7000)));
+    assert_eq!(sent_value(&noisy.handle_timeout(ms(7000)))["method"], "initialize");
+    // It never waits longer than for any other response.
+    let mut hasty = ClientEngine::new(ClientConfig { request_timeout: ms(1500), ..config(EraChoice::Auto) });
+    hasty.start(ms(0));
+    assert_eq!(sent_value(&hasty.handle_timeout(ms(2000)))["method"], "initialize");
+}
+
+#[test]
 fn x11_a_probe_that_does_not_get_through_is_followed_by_initialize() {
     let mut client = client(EraChoice::Auto);
     client.start(ms(0));
@@ -478,7 +507,8 @@ fn a_request_that_does_not_get_through_fails_once() {
     let (handle, _) = client.request(ms(2), "a/b", Params::Absent);
     assert_eq!(failure(&client.undelivered(ms(3), b"2", "HTTP 500", None)), (Some(handle), "HTTP 500".to_owned()));
     for id in [&b"2"[..], b"7", b"\"x\"", b""] {
-        assert!(client.undelivered(ms(4), id, "again", None).is_empty());
+        let not_ours = Output::Undelivered { id: id.to_vec(), reason: "again".to_owned() };
+        assert_eq!(client.undelivered(ms(4), id, "again", None), [not_ours]);
     }
     let (_, _) = client.request(ms(5), "a/b", Params::Absent);
     client.handle_timeout(ms(60_000));

@@ -606,11 +606,10 @@ impl Client {
             Err(error) => error.into(),
         };
         (self.report)(TransportNotice::Trouble(&failure.reason));
-        if let Some(refusal) = failure.refusal {
-            // The server's own error about a message that is not a request.
-            let lost = Undelivered { reason: failure.reason, refusal: Some(refusal), ..Undelivered::default() };
-            let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
-        }
+        // Whoever sent something that is not a request may wait for a response nevertheless.
+        let Failure { reason, refusal, .. } = failure;
+        let lost = Undelivered { reason, refusal, ..Undelivered::default() };
+        let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
     }
 
     /// Interprets an unsuccessful response to a request with these headers.

@@ -277,7 +277,7 @@ async fn live(args: &SurfaceArgs, context: &Context) -> Result<Surface, CommandE
             Err(error) => return Err(server.end_after(error, context.notices()).await),
         };
     let listed = list_all(&mut connection, handshake, context).await;
-    let listed = listed.map_err(|failure| client_session::failed(failure, &connection.runner.stderr));
+    let listed = listed.map_err(|failure| client_session::failed(failure, &connection.runner.said));
     connection.runner.close().await;
     match listed {
         Ok(surface) => {

@@ -521,7 +521,7 @@ impl ActiveSubscription<'_> {
     }
 
     fn lost(&self, failure: Failure) -> Trouble {
-        Trouble::Lost(client_session::failed(failure, &self.connection.runner.stderr))
+        Trouble::Lost(client_session::failed(failure, &self.connection.runner.said))
     }
 }
 

@@ -5,7 +5,7 @@ use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, R
 use super::server_messages::{self, ServerMessageRequest};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::runtime::parameters;
+use crate::runtime::parameters::{self, TextArgument};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -65,8 +65,8 @@ Examples:
 Exit codes: 0 the host registered the channels; 1 it refused, its response was invalid or late, or nothing was sent.")]
 pub(crate) struct RegisterArgs {
     /// A channel's id, or its descriptor as JSON or @file.
-    #[arg(required = true, value_name = "CHANNEL", value_parser = channel)]
-    channels: Vec<Value>,
+    #[arg(required = true, value_name = "CHANNEL")]
+    channels: Vec<String>,
     #[command(flatten)]
     ways: DeliveryOptions,
 }
@@ -80,15 +80,14 @@ Examples:
 Exit codes: 0 all were sent; 1 one was not sent.")]
 pub(crate) struct ChangedArgs {
     /// A new channel (repeatable): its id, or its descriptor as JSON or @file.
-    #[arg(long = "add", value_name = "CHANNEL", value_parser = channel,
-        required_unless_present_any = ["removed", "updated"])]
-    added: Vec<Value>,
+    #[arg(long = "add", value_name = "CHANNEL", required_unless_present_any = ["removed", "updated"])]
+    added: Vec<String>,
     /// The id of a removed channel (repeatable).
     #[arg(long = "remove", value_name = "ID")]
     removed: Vec<String>,
     /// A changed channel (repeatable): its descriptor as JSON, or its id.
-    #[arg(long = "update", value_name = "CHANNEL", value_parser = channel)]
-    updated: Vec<Value>,
+    #[arg(long = "update", value_name = "CHANNEL")]
+    updated: Vec<String>,
     #[command(flatten)]
     ways: DeliveryOptions,
 }
@@ -103,8 +102,8 @@ Examples:
 
 Exit codes: 0 the host accepted it; 1 it refused, its response was invalid or late, or nothing was sent.")]
 pub(crate) struct IncomingArgs {
-    /// The message's text.
-    text: String,
+    /// The message: its text, @file, or - for stdin.
+    text: TextArgument,
     /// The channel's id.
     #[arg(long, value_name = "ID")]
     channel: String,
@@ -117,7 +116,7 @@ pub(crate) struct IncomingArgs {
     /// The message's author.
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
-    /// Other metadata (repeatable): name=text, name:=JSON, a JSON object.
+    /// Other metadata (repeatable): name=text, name:=JSON, a JSON object, @file, or - for stdin.
     #[arg(long = "metadata", value_name = "VALUE")]
     metadata: Vec<String>,
     #[command(flatten)]
@@ -129,7 +128,7 @@ pub(crate) struct IncomingArgs {
 #[command(after_help = "\
 Examples:
   mcpreel fire channel list-host --session everything
-  mcpreel fire channel list-host --session serve --expect '.missing == []'
+  mcpreel fire channel list-host --session connector --expect '.missing == []'
 
 Exit codes: 0 valid response; 1 the host refused, its response was invalid, late or missing, or nothing was sent.")]
 pub(crate) struct ListHostArgs {
@@ -161,7 +160,7 @@ pub(crate) struct OpenArgs {
     /// The channel's type.
     #[arg(value_name = "TYPE")]
     kind: String,
-    /// Its address: name=text, name:=JSON, a JSON object.
+    /// Its address: name=text, name:=JSON, a JSON object, @file, or - for stdin.
     #[arg(value_name = "VALUE")]
     address: Vec<String>,
     #[command(flatten)]
@@ -194,8 +193,8 @@ Exit codes: 0 delivered, or sent as a notification; 1 not declared, refused, not
 pub(crate) struct PublishArgs {
     /// The channel's id.
     channel: String,
-    /// The text to publish.
-    text: String,
+    /// What to publish: a text, @file, or - for stdin.
+    text: TextArgument,
     /// The conversation's id.
     #[arg(long, value_name = "ID", default_value = "conv_mcpreel")]
     conversation: String,
@@ -216,8 +215,8 @@ Exit codes: 0 sent; 1 not declared; 4 the server failed.")]
 pub(crate) struct OutgoingArgs {
     /// The channel's id.
     channel: String,
-    /// The outgoing text.
-    text: String,
+    /// What is being sent: a text, @file, or - for stdin.
+    text: TextArgument,
     /// The number of chunks to send before the complete text.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     chunks: usize,
@@ -231,13 +230,13 @@ pub(crate) struct OutgoingArgs {
     recipient: Recipient,
 }
 
-/// Parses an id, or a descriptor as JSON or @file.
-fn channel(text: &str) -> Result<Value, String> {
-    let is_json = text.starts_with(['{', '@']);
-    if !is_json {
-        return Ok(text.into());
-    }
-    parameters::object(&[text.to_owned()]).map(Value::Object).map_err(|error| error.message)
+/// Parses ids, or descriptors as JSON or @file.
+fn channels(words: &[String]) -> Result<Vec<Value>, CommandError> {
+    let channel = |word: &String| match word.starts_with(['{', '@']) {
+        true => parameters::object(std::slice::from_ref(word)).map(Value::Object),
+        false => Ok(word.as_str().into()),
+    };
+    words.iter().map(channel).collect()
 }
 
 fn some<T>(list: &[T]) -> Option<&[T]> {
@@ -246,16 +245,19 @@ fn some<T>(list: &[T]) -> Option<&[T]> {
 
 impl RegisterArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let request = ServerMessageRequest::new(&server_messages::REGISTER, json!({"channels": self.channels}));
+        self.ways.keep_stdin();
+        let channels = channels(&self.channels)?;
+        let request = ServerMessageRequest::new(&server_messages::REGISTER, json!({"channels": channels}));
         emit::run(&request.with_channels(Vec::new()), &self.ways, context)
     }
 }
 
 impl ChangedArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let params =
-            json!({"added": some(&self.added), "removed": some(&self.removed), "updated": some(&self.updated)});
-        let known = self.removed.iter().map(|id| id.as_str().into()).chain(self.updated.iter().cloned());
+        self.ways.keep_stdin();
+        let (added, updated) = (channels(&self.added)?, channels(&self.updated)?);
+        let params = json!({"added": some(&added), "removed": some(&self.removed), "updated": some(&updated)});
+        let known = self.removed.iter().map(|id| id.as_str().into()).chain(updated);
         emit::run(
             &ServerMessageRequest::new(&server_messages::CHANGED, params).with_channels(known.collect()),
             &self.ways,
@@ -266,9 +268,10 @@ impl ChangedArgs {
 
 impl IncomingArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+        self.ways.keep_stdin();
         let metadata = if self.metadata.is_empty() { None } else { Some(parameters::object(&self.metadata)?) };
         let author = self.author.as_ref().map(|name| json!({"id": name, "name": name}));
-        let params = json!({"text": self.text, "channelId": self.channel, "messageId": self.message_id,
+        let params = json!({"text": self.text.read()?, "channelId": self.channel, "messageId": self.message_id,
             "threadId": self.thread, "author": author, "metadata": metadata});
         let request = ServerMessageRequest::new(&server_messages::INCOMING, params)
             .with_channels(vec![self.channel.as_str().into()]);
@@ -310,7 +313,7 @@ impl CloseArgs {
 impl PublishArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let params = json!({"conversationId": self.conversation, "channelId": self.channel, "stream": false,
-            "content": [{"type": "text", "text": self.text}]});
+            "content": [{"type": "text", "text": self.text.read()?}]});
         let form = if self.notification { Form::Notification } else { Form::Request };
         host_request::run(&PUBLISH, &self.recipient, context, |_, _| {
             Ok(vec![Call { method: "channels/publish", form, params: params.clone() }])
@@ -320,17 +323,17 @@ impl PublishArgs {
 
 impl OutgoingArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        host_request::run(&OBSERVE, &self.recipient, context, |done, _| Ok(self.calls(done)))
+        host_request::run(&OBSERVE, &self.recipient, context, |done, _| Ok(self.calls(done, self.text.read()?)))
     }
 
-    fn calls(&self, done: u64) -> Vec<Call> {
+    fn calls(&self, done: u64, text: &str) -> Vec<Call> {
         let inference = match &self.inference {
             None => format!("inf_{}", uuid::Uuid::now_v7().simple()),
             Some(given) if done == 0 => given.clone(),
             Some(given) => format!("{given}-{}", done + 1),
         };
         let about = json!({"inferenceId": inference, "conversationId": self.conversation, "channelId": self.channel});
-        let letters: Vec<char> = self.text.chars().collect();
+        let letters: Vec<char> = text.chars().collect();
         let length = letters.len().div_ceil(self.chunks.max(1)).max(1);
         let pieces = if self.chunks == 0 { &[] } else { &letters[..] };
         let chunk = |(index, piece): (usize, &[char])| {
@@ -341,7 +344,7 @@ impl OutgoingArgs {
         };
         let mut calls: Vec<Call> = pieces.chunks(length).enumerate().map(chunk).collect();
         let mut whole = about.clone();
-        whole["content"] = json!([{"type": "text", "text": self.text}]);
+        whole["content"] = json!([{"type": "text", "text": text}]);
         calls.push(Call { method: "channels/outgoing/complete", form: Form::Notification, params: whole });
         calls
     }

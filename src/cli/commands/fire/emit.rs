@@ -11,8 +11,9 @@ use crate::proposals::mcpe::EVENT;
 use crate::proposals::{self, Declared, REGISTRY};
 use crate::render::fired;
 use crate::render::text;
+use crate::runtime::parameters;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
-use crate::sessions::live::{self, Live, RecordedHandshake};
+use crate::sessions::live::{self, Live};
 use crate::wire::Envelope;
 use crate::wire::edit::with_members;
 use crate::wire::units::parse_time;
@@ -20,6 +21,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// When and to whom a message is sent.
@@ -43,6 +45,15 @@ pub(super) struct DeliveryOptions {
     pub common: ServeCommon,
 }
 
+impl DeliveryOptions {
+    /// Keeps stdin for the host that started this command as its server, if there is one.
+    pub(super) fn keep_stdin(&self) {
+        if self.session.is_none() && !self.common.is_listening() {
+            parameters::keep_stdin_for("the host that started this command sends its messages there");
+        }
+    }
+}
+
 /// A message that a server sends.
 pub(super) trait Emission {
     /// Its name, which is also the name of the live session if a server is started for it.
@@ -60,6 +71,15 @@ pub(super) trait Emission {
 
     /// The settings of a proposal that the built-in server needs for it, by the proposal's name.
     fn settings(&self) -> Option<(&'static str, Value)>;
+
+    /// Refuses a message that only the server of a session can send, not mcpreel next to it.
+    ///
+    /// # Errors
+    ///
+    /// It is such a message.
+    fn check_beside(&self) -> Result<(), CommandError> {
+        Ok(())
+    }
 
     /// What to send, and with which settings, next to a recorded server that has declared this.
     ///
@@ -95,6 +115,7 @@ pub(super) fn run(
     ways: &DeliveryOptions,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
+    ways.keep_stdin();
     let mut tally = ways.repeating.tally()?;
     match &ways.session {
         Some(name) => into_session(emission, &live::find(name)?, ways, &mut tally, context)?,
@@ -102,6 +123,10 @@ pub(super) fn run(
     }
     tally.finish(context)
 }
+
+/// What to do if a user rather than a host starts the command.
+const NEEDS_A_HOST: &str = "waiting for a host's handshake on stdin, after which the message is sent; to send it in a \
+                            running session, use --session NAME; to wait for a host over HTTP, use --listen PORT";
 
 /// Sends it as the server that a host has started or connects to.
 fn as_server(
@@ -123,6 +148,9 @@ fn as_server(
         config.plans.push(Plan { after_ms: milliseconds(ways.after), every_ms, times: Some(repeat), fire });
         // With --listen, the work is done when this many are settled.
         wanted = Some(repeat);
+    }
+    if std::io::stdin().is_terminal() && !ways.common.is_listening() {
+        context.printer.note(NEEDS_A_HOST);
     }
     let (mut watch, is_ready) = (AnswerWatcher::new(emission.method()), Cell::new(false));
     run_server(
@@ -162,28 +190,10 @@ fn into_session(
     while let Some(at) = due {
         std::thread::sleep(at.saturating_sub(since.elapsed()));
         let (began, done) = (since.elapsed(), tally.taken());
-        let mut outcome = None;
-        if session.text("role") == Some("serve") {
-            let mut watch = AnswerWatcher::new(emission.method());
-            let fired = serde_json::to_value(emission.fired(done)?).unwrap_or_default();
-            let (grace_period, fired_at) = (ways.common.answer_timeout(), Instant::now());
-            let reported = live::fire(session, &fired, grace_period, |report| {
-                if watch.settles(report) {
-                    outcome = Some(report.clone());
-                }
-            });
-            match reported {
-                // The server may wait longer for the response than we do.
-                Err(error) if error.kind == ErrorKind::Timeout && outcome.is_none() => {
-                    let (id, method) = (watch.open.iter().next(), emission.method());
-                    let after = u64::try_from(fired_at.elapsed().as_micros()).unwrap_or(u64::MAX);
-                    outcome = Some(json!({"report": "unanswered", "id": id, "method": method, "after_us": after}));
-                }
-                reported => reported?,
-            }
-        } else {
-            outcome = beside(emission, session, done, &ways.common, context)?;
-        }
+        let outcome = match session.text("role") {
+            Some("serve") => by_server(emission, session, done, &ways.common, context)?,
+            _ => beside(emission, session, done, &ways.common, context)?,
+        };
         if let Some(report) = outcome {
             let shown = match ways.format {
                 Format::Human => emission.for_people(&report),
@@ -202,6 +212,64 @@ fn into_session(
     Ok(())
 }
 
+/// How often to ask whether a host has completed its handshake.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Makes the session's server send it, as soon as a host has completed its handshake.
+fn by_server(
+    emission: &impl Emission,
+    session: &Live,
+    done: u64,
+    common: &ServeCommon,
+    context: &Context,
+) -> Result<Option<Value>, CommandError> {
+    let (since, mut is_waiting) = (Instant::now(), false);
+    loop {
+        let outcome = ordered(emission, session, done, common)?;
+        let is_early = outcome.as_ref().is_some_and(|report| report["reason"]["why"] == "not_ready");
+        if !is_early || since.elapsed() >= common.answer_timeout() {
+            return Ok(outcome);
+        }
+        if !std::mem::replace(&mut is_waiting, true) {
+            note_waiting(session, "a host's handshake with the server", common, context);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Reports that the message is not sent yet, and what it waits for.
+fn note_waiting(session: &Live, what: &str, common: &ServeCommon, context: &Context) {
+    let (at_most, name) = (common.answer_timeout(), &session.name);
+    context.printer.note(&format!("{name}: waiting up to {at_most:?} for {what}, after which the message is sent"));
+}
+
+/// Makes the session's server send it now. Returns the result.
+fn ordered(
+    emission: &impl Emission,
+    session: &Live,
+    done: u64,
+    common: &ServeCommon,
+) -> Result<Option<Value>, CommandError> {
+    let (mut watch, mut outcome) = (AnswerWatcher::new(emission.method()), None);
+    let fired = serde_json::to_value(emission.fired(done)?).unwrap_or_default();
+    let fired_at = Instant::now();
+    let reported = live::fire(session, &fired, common.answer_timeout(), |report| {
+        if watch.settles(report) {
+            outcome = Some(report.clone());
+        }
+    });
+    match reported {
+        // The server may wait longer for the response than we do.
+        Err(error) if error.kind == ErrorKind::Timeout && outcome.is_none() => {
+            let (id, method) = (watch.open.iter().next(), emission.method());
+            let after = u64::try_from(fired_at.elapsed().as_micros()).unwrap_or(u64::MAX);
+            outcome = Some(json!({"report": "unanswered", "id": id, "method": method, "after_us": after}));
+        }
+        reported => reported?,
+    }
+    Ok(outcome)
+}
+
 /// Injects it into a recorded session, to its client. The built-in server composes the message and takes the
 /// response, so the result is reported as that server reports it.
 fn beside(
@@ -211,7 +279,10 @@ fn beside(
     common: &ServeCommon,
     context: &Context,
 ) -> Result<Option<Value>, CommandError> {
-    let opening = RecordedHandshake::read(&session.reel()?, session.stream)?;
+    emission.check_beside()?;
+    let opening = live::await_handshake(session, common.answer_timeout(), || {
+        note_waiting(session, "the handshake of client and server", common, context);
+    })?;
     let server = opening.handshake.map(|handshake| handshake.server_capabilities).unwrap_or_default();
     let declared = Declared { client: opening.client_capabilities, server, ..Declared::default() };
     let (fired, settings) = emission.beside(&declared, done)?;

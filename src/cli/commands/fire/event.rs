@@ -1,6 +1,6 @@
 //! `fire event`: an event for the subscriptions that match it (MCPE 2025-01-01).
 
-use super::emit::{self, DeliveryOptions, Emission, PreparedMessage};
+use super::emit::{self, DeliveryOptions, Emission};
 use crate::cli::commands::events::Priority;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
@@ -8,6 +8,7 @@ use crate::proposals::Declared;
 use crate::proposals::mcpe::EVENT;
 use crate::runtime::parameters;
 use crate::server::Fired;
+use crate::sessions::live;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -27,8 +28,8 @@ pub(crate) struct EventArgs {
     /// The event's type: words separated by dots.
     #[arg(value_name = "TYPE")]
     event_type: String,
-    /// A member of the event's data (repeatable): NAME=TEXT, or NAME:=JSON.
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// The event's data (repeatable): name=text, name:=JSON, a JSON object, @file, or - for stdin.
+    #[arg(long, value_name = "VALUE")]
     data: Vec<String>,
     /// A tag (repeatable).
     #[arg(long = "tag", value_name = "LABEL")]
@@ -79,9 +80,16 @@ impl Emission for EventArgs {
         None
     }
 
-    fn beside(&self, _declared: &Declared, _done: u64) -> Result<PreparedMessage, CommandError> {
-        Err(CommandError::usage("events need subscriptions, and this session's server does not share them")
-            .hint("publish in a session of `mcpreel serve`, or inject a single message with `mcpreel fire raw`"))
+    fn check_beside(&self) -> Result<(), CommandError> {
+        let error = CommandError::usage("events need subscriptions, and this session's server does not share them");
+        Err(match &live::names_of("serve")[..] {
+            [] => error
+                .hint("publish in a session of `mcpreel serve`, of which none is running")
+                .hint("or inject a single message with `mcpreel fire raw MESSAGE --as server`"),
+            names => names.iter().fold(error, |error, name| {
+                error.hint(format!("the subscriptions of `mcpreel serve` are in another session: --session {name}"))
+            }),
+        })
     }
 
     fn caution(&self, _declared: &Declared) -> Option<String> {

@@ -42,7 +42,7 @@ pub(crate) struct HookArgs {
     /// The server that provides the tool.
     #[arg(long, value_name = "NAME")]
     tool_server: Option<String>,
-    /// The tool's arguments (repeatable): name=text, name:=JSON, a JSON object, @file.
+    /// The tool's arguments (repeatable): name=text, name:=JSON, a JSON object, @file, or - for stdin.
     #[arg(long = "input", value_name = "VALUE")]
     input: Vec<String>,
     /// The tool's result (repeatable), in the same form as --input.

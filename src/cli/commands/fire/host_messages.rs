@@ -5,6 +5,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::host::{ModelView, tokens};
 use crate::proposals::mcpl;
+use crate::runtime::parameters::TextArgument;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
@@ -42,19 +43,24 @@ impl About {
     }
 }
 
+/// The text, if there is one.
+fn read(text: Option<&TextArgument>) -> Result<Option<&str>, CommandError> {
+    text.map(TextArgument::read).transpose()
+}
+
 /// Ask a server for context before an inference (`context/beforeInference`), as its host (MCPL).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel fire before-inference 'what did we decide?' -- my-memory-server
+  mcpreel fire before-inference 'which database schema?' -- my-memory-server
   mcpreel fire before-inference hello --session memory     # a live session
   mcpreel fire before-inference hi --channel d:#general --url https://host/mcp
   mcpreel fire before-inference hi --repeat 9 --expect .result -- my-server
 
 Exit codes: 0 valid response; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
 pub(crate) struct BeforeArgs {
-    /// The user's message; omit it for an inference without one.
-    message: Option<String>,
+    /// The user's message: a text, @file, or - for stdin; omit it for an inference without one.
+    message: Option<TextArgument>,
     #[command(flatten)]
     about: About,
     /// The channel that the message came from.
@@ -72,7 +78,7 @@ impl BeforeArgs {
     /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         host_request::run(&BEFORE, &self.recipient, context, |done, _| {
-            let mut params = self.about.params(done, self.message.as_deref());
+            let mut params = self.about.params(done, read(self.message.as_ref())?);
             if let Some(channel) = &self.channel {
                 params["channels"] = json!({"incoming": {"channelId": channel},
                     "defaultOutgoing": {"channelId": channel}, "candidates": ["ui", channel]});
@@ -96,11 +102,11 @@ Examples:
 Exit codes: 0 valid response, or sent as a notification; 1 not declared, refused, or an invalid response; \
 4 the server failed; 5 no response in time.")]
 pub(crate) struct AfterArgs {
-    /// The model's answer.
-    response: String,
+    /// The model's answer: a text, @file, or - for stdin.
+    response: TextArgument,
     /// The user's message before it.
     #[arg(long, value_name = "TEXT")]
-    message: Option<String>,
+    message: Option<TextArgument>,
     #[command(flatten)]
     about: About,
     /// How to send it.
@@ -128,10 +134,11 @@ impl AfterArgs {
     /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         host_request::run(&AFTER, &self.recipient, context, |done, block| {
-            let mut params = self.about.params(done, self.message.as_deref());
-            params["assistantMessage"] = self.response.as_str().into();
-            let given = tokens(self.message.as_deref().unwrap_or_default());
-            params["usage"] = json!({"inputTokens": given, "outputTokens": tokens(&self.response)});
+            let (message, response) = (read(self.message.as_ref())?, self.response.read()?);
+            let mut params = self.about.params(done, message);
+            params["assistantMessage"] = response.into();
+            let given = tokens(message.unwrap_or_default());
+            params["usage"] = json!({"inputTokens": given, "outputTokens": tokens(response)});
             let blocks = block["contextHooks"]["afterInference"]["blocking"] == true;
             let form = match self.carrier {
                 Carrier::Request => Form::Request,

@@ -117,7 +117,7 @@ pub(super) fn run(
                     // The server registers its channels before it responds.
                     let asked =
                         connection.request(CHANNELS, json!({}), |output| client_session::report(output, context)).await;
-                    asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
+                    asked.map_err(|failure| client_session::failed(failure, &connection.runner.said))?;
                 }
             }
             let mut due = Some((Duration::ZERO, first));
@@ -127,8 +127,7 @@ pub(super) fn run(
                 }
                 let began = connection.runner.now();
                 let reported = fire(&mut connection, &handshake, calls_now, kind, recipient, context).await;
-                let reported =
-                    reported.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
+                let reported = reported.map_err(|failure| client_session::failed(failure, &connection.runner.said))?;
                 show(&reported, recipient, context)?;
                 let latency = reported["latency_ms"].as_f64().map(|milliseconds| milliseconds / 1e3);
                 let latency = latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

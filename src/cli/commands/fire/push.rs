@@ -4,7 +4,7 @@ use super::emit::{self, DeliveryOptions};
 use super::server_messages::{PUSH, ServerMessageRequest};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::runtime::parameters;
+use crate::runtime::parameters::{self, TextArgument};
 use clap::Args;
 use serde_json::json;
 
@@ -35,16 +35,16 @@ In a live session:
 
 Exit codes: 0 every push was accepted; 1 one was refused, had no response, or was not sent.")]
 pub(crate) struct PushArgs {
-    /// What happened, in words.
+    /// What happened, in words: a text, @file, or - for stdin.
     #[arg(long)]
-    text: String,
+    text: TextArgument,
     /// The push's feature set (default: the server's own one that declares pushEvents).
     #[arg(long, value_name = "NAME")]
     feature_set: Option<String>,
     /// The event's id (default: a new one).
     #[arg(long, value_name = "ID")]
     event_id: Option<String>,
-    /// The event's origin (repeatable): name=text, name:=JSON, a JSON object.
+    /// The event's origin (repeatable): name=text, name:=JSON, a JSON object, @file, or - for stdin.
     #[arg(long = "origin", value_name = "VALUE")]
     origin: Vec<String>,
     #[command(flatten)]
@@ -57,9 +57,10 @@ pub(crate) struct PushArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
+    args.ways.keep_stdin();
     let origin = if args.origin.is_empty() { None } else { Some(parameters::object(&args.origin)?) };
     let params = json!({
-        "text": args.text, "eventId": args.event_id, "featureSet": args.feature_set, "origin": origin,
+        "text": args.text.read()?, "eventId": args.event_id, "featureSet": args.feature_set, "origin": origin,
     });
     emit::run(&ServerMessageRequest::new(&PUSH, params), &args.ways, context)
 }

@@ -218,7 +218,7 @@ async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &
     }
     let mut connection = Connection::open(config, link, |_| {}).await;
     let done = exchanges(&mut connection, message, args, tally, context).await;
-    let done = done.map(|failed| failed.map(|failure| client_session::failed(failure, &connection.runner.stderr)));
+    let done = done.map(|failed| failed.map(|failure| client_session::failed(failure, &connection.runner.said)));
     connection.runner.close().await;
     match done? {
         None => {
@@ -249,7 +249,7 @@ async fn exchanges(
         let message = occurrence(message, tally.taken());
         match exchange(connection, &message, args.to.client.timeout(), context).await {
             Err(failure @ Failure::TimedOut { .. }) => {
-                let error = client_session::failed(failure, &connection.runner.stderr);
+                let error = client_session::failed(failure, &connection.runner.said);
                 unanswered(&message, error, tally, context);
             }
             Err(failure) => return Ok(Some(failure)),
@@ -282,6 +282,7 @@ async fn exchange(
                 let latency = runner.now().saturating_sub(since);
                 return Ok(Some(Answer { message, latency }));
             }
+            Output::Undelivered { id, reason } if is_id_of(&asked, &id) => return Err(Failure::Failed(reason.into())),
             Output::Failed { reason, .. } => return Err(Failure::Failed(reason)),
             other => client_session::report(&other, context),
         }
@@ -290,6 +291,11 @@ async fn exchange(
         return Err(Failure::Failed(FailureReason::Closed(" before it responded".to_owned())));
     }
     Err(Failure::TimedOut { method: asked.method.as_deref().unwrap_or("the message").to_owned(), after: timeout })
+}
+
+/// Whether this is the id of the message that was sent; it is empty if the message has none.
+fn is_id_of(asked: &Envelope<'_>, id: &[u8]) -> bool {
+    asked.id.map_or(id.is_empty(), |asked| asked.0 == id)
 }
 
 fn answers(asked: &Envelope<'_>, answer: &Envelope<'_>) -> bool {

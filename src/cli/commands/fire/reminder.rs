@@ -6,6 +6,7 @@ use crate::error::CommandError;
 use crate::proposals::reminder::{DESCRIPTOR, REMINDER, server};
 use crate::proposals::{Declared, Side};
 use crate::render::line::visible_text;
+use crate::runtime::parameters::TextArgument;
 use crate::server::Fired;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -37,8 +38,8 @@ In a live session:
 
 Exit codes: 0 all were sent; 1 one was not sent.")]
 pub(crate) struct ReminderArgs {
-    /// What the model should know.
-    body: String,
+    /// What the model should know: a text, @file, or - for stdin.
+    body: TextArgument,
     /// A tag (repeatable).
     #[arg(long = "tag", value_name = "LABEL")]
     tags: Vec<String>,
@@ -109,7 +110,7 @@ impl Emission for ReminderArgs {
 
     fn fired(&self, _done: u64) -> Result<Fired, CommandError> {
         let members = [
-            ("body", Some(json!(self.body))),
+            ("body", Some(json!(self.body.read()?))),
             ("tags", (!self.tags.is_empty()).then(|| json!(self.tags))),
             ("dedupeKey", self.dedupe_key.as_ref().map(|key| json!(key))),
             ("ttlTurns", self.ttl.map(Value::from)),

@@ -4,7 +4,7 @@ use super::emit::{self, DeliveryOptions};
 use super::server_messages::{INFERENCE, MODEL_INFO, SCOPE, SETS_CHANGED, ServerMessageRequest};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::runtime::parameters;
+use crate::runtime::parameters::{self, TextArgument};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -19,12 +19,12 @@ Examples:
   mcpreel fire inference 'sum up: a, b, c'        # as a host's server
   mcpreel fire inference hello --stream --session everything
   mcpreel fire inference hello --listen 8080 --max-tokens 50
-  mcpreel fire inference hello --session serve --expect '.chunks > 1'
+  mcpreel fire inference hello --session serve --expect .content
 
 Exit codes: 0 every response is valid; 1 one was refused, invalid, late or missing, or a request was not sent.")]
 pub(crate) struct InferenceArgs {
-    /// The prompt (default: a request to summarise the server's memories).
-    prompt: Option<String>,
+    /// The prompt: a text, @file, or - for stdin (default: a request to summarise the server's memories).
+    prompt: Option<TextArgument>,
     /// The request's feature set (default: the server's own one that declares inferenceRequest).
     #[arg(long, value_name = "NAME")]
     feature_set: Option<String>,
@@ -51,8 +51,10 @@ impl InferenceArgs {
     ///
     /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+        self.ways.keep_stdin();
+        let prompt = self.prompt.as_ref().map(TextArgument::read).transpose()?;
         let params = json!({
-            "prompt": self.prompt, "featureSet": self.feature_set, "conversationId": self.conversation,
+            "prompt": prompt, "featureSet": self.feature_set, "conversationId": self.conversation,
             "stream": self.stream, "maxTokens": self.max_tokens, "temperature": self.temperature,
         });
         emit::run(&ServerMessageRequest::new(&INFERENCE, params), &self.ways, context)
@@ -96,7 +98,7 @@ Exit codes: 0 the host approved; 1 it denied or refused, its response was invali
 pub(crate) struct ScopeArgs {
     /// The scope's label, to which white- and blacklists apply.
     label: String,
-    /// Data that comes back with an approval (repeatable): name=text, name:=JSON, a JSON object.
+    /// Data that comes back with an approval (repeatable): name=text, name:=JSON, a JSON object, @file, or - for stdin.
     #[arg(long = "payload", value_name = "VALUE")]
     payload: Vec<String>,
     /// The scope's feature set (default: the server's own one that is scoped).
@@ -113,6 +115,7 @@ impl ScopeArgs {
     ///
     /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+        self.ways.keep_stdin();
         let payload = if self.payload.is_empty() { None } else { Some(parameters::object(&self.payload)?) };
         let params = json!({"label": self.label, "payload": payload, "featureSet": self.feature_set});
         emit::run(&ServerMessageRequest::new(&SCOPE, params), &self.ways, context)

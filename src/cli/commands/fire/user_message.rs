@@ -14,6 +14,7 @@ use crate::render::line::{duration, visible_text};
 use crate::runtime;
 use crate::runtime::Failure;
 use crate::runtime::client::Runner;
+use crate::runtime::parameters::{self, TextArgument};
 use crate::wire::units::millis;
 use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
@@ -32,18 +33,19 @@ Examples:
   mcpreel fire user-message hello --carrier notification -- my-server
   mcpreel fire user-message hello --deadline 2s --format json -- my-server
   mcpreel fire user-message 'and then?' --history user=hi -- my-server
+  git log -1 | mcpreel fire user-message - -- my-server      # also @FILE
   mcpreel fire user-message hello --url https://host/mcp
   mcpreel fire user-message hello --repeat 100 --format json -- my-server
-  mcpreel fire user-message hello --expect '.outcome.context.text' -- my-server
+  mcpreel fire user-message schema --expect .outcome.context -- my-server
 
 Exit codes: 0 a response in time, even an empty one, or none to a notification; 1 not subscribed or refused; 4 the server failed; 5 no response in time.")]
 pub(crate) struct UserMessageArgs {
-    /// The message.
-    content: String,
+    /// The message: its text, @file, or - for stdin.
+    content: TextArgument,
     /// The message's id (default: a new one).
     #[arg(long, value_name = "ID")]
     message_id: Option<String>,
-    /// An earlier message, oldest first (repeatable): user=TEXT or assistant=TEXT.
+    /// An earlier message, oldest first (repeatable): user=TEXT or assistant=TEXT; TEXT can be @file or @- for stdin.
     #[arg(long, value_name = "ROLE=TEXT", value_parser = history)]
     history: Vec<(String, String)>,
     /// How to send it.
@@ -98,7 +100,7 @@ struct MessageReport {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let mut tally = args.to.repeating.tally()?;
+    let (mut tally, firing) = (args.to.repeating.tally()?, firing(args)?);
     runtime::block_on(async {
         let (link, server) = client_session::start(&args.to.target, &args.to.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
@@ -106,7 +108,7 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
             context.printer.note(reported);
         }
         let config = server.config(args.to.client.with_handshake().config(json!({})));
-        let engine = UserMessageFire::new(config, firing(args));
+        let engine = UserMessageFire::new(config, firing);
         let mut runner = Runner::start(engine, link).await;
         let (mut reported, mut began) =
             (watch(&mut runner, MessageReport::default(), args, context).await, Duration::ZERO);
@@ -119,7 +121,7 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
                 meanwhile(&report, context);
             }
             began = runner.now();
-            let reports = runner.engine.again(began, message(args, tally.taken()));
+            let reports = runner.engine.again(began, message(args, tally.taken())?);
             runner.take(reports);
             let opened = MessageReport {
                 subscription: reported.subscription,
@@ -129,10 +131,10 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
             };
             reported = watch(&mut runner, opened, args, context).await;
         }
-        let stderr = std::mem::take(&mut runner.stderr);
+        let said = std::mem::take(&mut runner.said);
         runner.close().await;
         if let Some(failure) = reported.failure {
-            return Err(server.end_after(client_session::failed(failure, &stderr), context.notices()).await);
+            return Err(server.end_after(client_session::failed(failure, &said), context.notices()).await);
         }
         server.end(context.notices()).await;
         tally.finish(context)
@@ -164,20 +166,22 @@ fn report_late(late: &Said, context: &Context) {
 }
 
 /// The message for the `done + 1`th time. Each message has a new id (SEP-1975, conversation/userMessage).
-fn message(args: &UserMessageArgs, done: u64) -> UserMessage {
-    let entry = |(role, content): &(String, String)| HistoryEntry { role: role.clone(), content: content.clone() };
+fn message(args: &UserMessageArgs, done: u64) -> Result<UserMessage, CommandError> {
+    let entry = |(role, content): &(String, String)| {
+        Ok::<_, CommandError>(HistoryEntry { role: role.clone(), content: parameters::value(content)? })
+    };
     let message_id = match &args.message_id {
         None => format!("msg_{}", uuid::Uuid::now_v7().simple()),
         Some(given) if done == 0 => given.clone(),
         Some(given) => format!("{given}-{}", done + 1),
     };
-    let recent_history = args.history.iter().map(entry).collect();
-    UserMessage { message_id, content: args.content.clone(), recent_history }
+    let recent_history = args.history.iter().map(entry).collect::<Result<_, _>>()?;
+    Ok(UserMessage { message_id, content: args.content.read()?.to_owned(), recent_history })
 }
 
-fn firing(args: &UserMessageArgs) -> Firing {
-    Firing {
-        message: message(args, 0),
+fn firing(args: &UserMessageArgs) -> Result<Firing, CommandError> {
+    Ok(Firing {
+        message: message(args, 0)?,
         carrier: match args.carrier {
             CarrierArg::Auto => Carrier::Auto,
             CarrierArg::Request => Carrier::Request,
@@ -185,7 +189,7 @@ fn firing(args: &UserMessageArgs) -> Firing {
         },
         deadline: args.deadline,
         force: args.force,
-    }
+    })
 }
 
 /// Runs the exchange to its end. After the deadline, waits for a late response. `reported` is what is known of the

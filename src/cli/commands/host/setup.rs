@@ -11,7 +11,7 @@ use crate::proposals;
 use crate::render;
 use crate::runtime::host_servers::{NamedServer, ServerLocation};
 use crate::runtime::model::Model;
-use crate::runtime::parameters;
+use crate::runtime::parameters::TextArgument;
 use crate::scenario::ScenarioError;
 use crate::server::Config;
 use proposals::policy::Policies;
@@ -143,7 +143,7 @@ pub(super) fn config(
         return Err(refused(&format!("options are set for {unknown:?}, but there is no such server"))
             .hint(format!("the servers are: {}", known.join(", "))));
     }
-    let system = args.system.as_deref().map(parameters::exact_text).transpose()?.unwrap_or_default();
+    let system = args.system.as_ref().map(TextArgument::read).transpose()?.unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();
     let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let client = |one: &NamedServer| {
@@ -158,7 +158,7 @@ pub(super) fn config(
         seed,
         project: args.project.clone().unwrap_or(folder),
         session: format!("session-{seed}"),
-        system: String::from_utf8_lossy(&system).into_owned(),
+        system: system.to_owned(),
         model: model.view(),
     })
 }

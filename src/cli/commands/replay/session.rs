@@ -11,7 +11,7 @@ use crate::files::output::{PRIVATE, Replacement};
 use crate::render::replayed::{Request, SessionReport};
 use crate::replay::{End, Outcome, Output, Plan, ReplayEngine, Sent, modern};
 use crate::runtime;
-use crate::runtime::client::Runner;
+use crate::runtime::client::{Runner, ServerText};
 use crate::wire::text::counted;
 use crate::wire::units::millis;
 use std::collections::HashMap;
@@ -121,9 +121,9 @@ async fn play(
     }
     progress.finish();
     let (outcome, sent) = (runner.engine.outcome().clone(), runner.engine.sent().clone());
-    let stderr = std::mem::take(&mut runner.stderr);
+    let said = std::mem::take(&mut runner.said);
     runner.close().await;
-    let failure = match failure(&outcome, plan, reel, &stderr) {
+    let failure = match failure(&outcome, plan, reel, &said) {
         Some(error) => Some(peer.end_after(error, context.notices()).await),
         None => {
             peer.end(context.notices()).await;
@@ -166,14 +166,14 @@ fn report_omissions(plan: &Plan, context: &Context) {
 }
 
 /// Why a replay could not reach its end.
-fn failure(outcome: &Outcome, plan: &Plan, reel: &Path, stderr: &[u8]) -> Option<CommandError> {
+fn failure(outcome: &Outcome, plan: &Plan, reel: &Path, said: &ServerText) -> Option<CommandError> {
     let state = format!("after {} of {}", outcome.answered, counted(plan.expected_answers() as u64, "answer"));
     let message = match outcome.end.as_ref()? {
         End::Stopped => return None,
         End::Closed => format!("the server ended {state}"),
         End::Lost(why) => format!("{why}, {state}"),
     };
-    let error = client_session::failed(runtime::Failure::Failed(message.into()), stderr);
+    let error = client_session::failed(runtime::Failure::Failed(message.into()), said);
     Some(error.hint(format!("what was said is in {}", reel.display())))
 }
 

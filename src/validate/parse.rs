@@ -45,6 +45,7 @@ pub(super) fn parse<'a>(text: &'a [u8], space: &mut Space) -> Result<Parsed<'a>,
     let mut reader = Reader::new(text, &mut space.0);
     let read = reader.document();
     let Reader { duplicates, members, .. } = reader;
+    space.0.clear();
     space.0.shrink_to(MAX_SPACE);
     match read {
         Some(value) => Ok(Parsed { value, duplicates, members }),

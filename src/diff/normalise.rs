@@ -301,6 +301,9 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
     }
 
     fn spans_of(&mut self, text: &str) -> Vec<Span> {
+        if self.by.options.keep_times && self.by.options.keep_ids {
+            return Vec::new();
+        }
         let mut spans = self.lookup.find(text);
         if !spans.is_empty() {
             let is_setting = self.name().is_some_and(names::names_a_setting);

@@ -132,10 +132,13 @@ fn program(named: Option<&Path>) -> Result<String, CommandError> {
     }
 }
 
+/// An edit of one entry: returns the new text, or `None` if there is nothing to do.
+type Edit<'a> = &'a dyn Fn(&ConfigFile, &str, &Entry) -> Result<Option<String>, EditError>;
+
 /// What is done to entries.
 pub(super) struct Edits<'a> {
-    /// Edits one entry: returns the new text, or `None` if there is nothing to do.
-    pub edit: &'a dyn Fn(&ConfigFile, &str, &Entry) -> Result<Option<String>, EditError>,
+    /// Edits the text of a file.
+    pub edit: Edit<'a>,
     /// The words of the entry's new command, for a user who edits the file; `None` if there is nothing to do.
     pub by_hand: &'a dyn Fn(&Entry) -> Option<Vec<String>>,
     /// What to say about a server that needs no edit.

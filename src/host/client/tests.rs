@@ -467,7 +467,7 @@ fn x11_a_probe_waits_as_long_as_the_server_starts() {
         let mut client = client(EraChoice::Auto);
         client.start(ms(0));
         assert_eq!(client.next_timeout(), Some(ms(2000)));
-        assert_eq!(client.handle_timeout(ms(2000)), [waiting.clone()]);
+        assert_eq!(client.handle_timeout(ms(2000)), std::slice::from_ref(&waiting));
         assert_eq!((client.next_timeout(), client.handle_timeout(ms(19_999))), (Some(ms(20_000)), Vec::new()));
         client
     };

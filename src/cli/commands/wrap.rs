@@ -132,13 +132,13 @@ fn program(named: Option<&Path>) -> Result<String, CommandError> {
     }
 }
 
-/// The new text of a file with a changed entry, or `None` if there is nothing to do.
-type Edited = Result<Option<String>, EditError>;
+/// An edit of one entry: returns the new text, or `None` if there is nothing to do.
+type Edit<'a> = &'a dyn Fn(&ConfigFile, &str, &Entry) -> Result<Option<String>, EditError>;
 
 /// What is done to entries.
 pub(super) struct Edits<'a> {
-    /// Edits one entry of a file with this text.
-    pub edit: &'a dyn Fn(&ConfigFile, &str, &Entry) -> Edited,
+    /// Edits the text of a file.
+    pub edit: Edit<'a>,
     /// The words of the entry's new command, for a user who edits the file; `None` if there is nothing to do.
     pub by_hand: &'a dyn Fn(&Entry) -> Option<Vec<String>>,
     /// What to say about a server that needs no edit.

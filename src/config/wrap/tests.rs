@@ -350,7 +350,7 @@ fn zed_and_opencode_keep_their_own_forms() {
         ),
         (
             r#"{"context_servers": {"s": {"command": {"path": "uvx"}}}}"#,
-            r#"{"context_servers": {"s": {"command": {"path": "/mcpreel", "args": ["record", "--label=s", "--", "uvx"]}}}}"#,
+            r#"{"context_servers": {"s": {"command": {"path": "/mcpreel","args": ["record", "--label=s", "--", "uvx"]}}}}"#,
         ),
         (
             r#"{"mcp": {"s": {"type": "local", "command": ["npx", "-y", "x"], "environment": {"A": "b"}}}}"#,

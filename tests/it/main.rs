@@ -22,6 +22,7 @@ mod events;
 mod files;
 mod gateway;
 mod generated;
+mod housekeeping;
 mod mcpl;
 mod mcpl_peers;
 mod oracle;

@@ -13,6 +13,7 @@ mod progress;
 mod project;
 mod recordings;
 mod redaction;
+mod repeat;
 mod target;
 mod verdict;
 

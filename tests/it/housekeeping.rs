@@ -117,7 +117,7 @@ fn pruning_keeps_the_newest_and_asks_first() {
 fn a_live_reel_is_never_removed() {
     let stage = Stage::new();
     let live = stage.start(&["record", "--label", "busy", "--", "cat"]);
-    until("the reel", || std::fs::read_dir(stage.path("mcpreel/reels")).ok()?.next());
+    let _ = until("the reel", || std::fs::read_dir(stage.path("mcpreel/reels")).ok()?.next());
     recorded(&stage, "old.reel", "s", 1, 1);
     let listed = lines(&stage.ok(&["reel", "list", "--format", "json"]));
     assert_eq!(listed.iter().map(|reel| &reel["live"]).collect::<Vec<_>>(), [true, false], "{listed:?}");

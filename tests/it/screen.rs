@@ -194,3 +194,15 @@ fn call_repeats_expects_and_runs_jq() {
     let none = call(&["--save", "files"]);
     assert!(none.code() == 0 && none.err().contains("nothing to save"), "{none:?}");
 }
+
+#[test]
+fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
+    let stage = Stage::new();
+    echoes(&stage, 3);
+    let shown = |columns| on_terminal(&stage, columns, &[("NO_COLOR", "1")], &["stats", "echo.reel"]).out();
+    let narrow = shown(60);
+    let table: Vec<&str> = narrow.lines().skip_while(|line| !line.contains("method")).collect();
+    assert!(table.iter().all(|line| line.chars().count() <= 60), "{narrow}");
+    assert!(table.last().is_some_and(|line| line.starts_with("no space for: responses")), "{narrow}");
+    assert!(!shown(120).contains("no space for"));
+}

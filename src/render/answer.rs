@@ -3,7 +3,7 @@
 use super::line::{bytes, visible_text};
 use super::pretty::{Layout, pretty};
 use super::style::Palette;
-use super::table::{BLANK, fitted};
+use super::table::{BLANK, cut, fitted};
 use crate::wire::json;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -86,7 +86,9 @@ fn listing(
     for item in items {
         let about = item["description"].as_str().or(item["title"].as_str()).unwrap_or_default();
         let about = about.trim().lines().next().unwrap_or_default();
-        rows.push([item[member].as_str()?, &second(item), about].map(visible_text).to_vec());
+        // A tool with many arguments must not take the space of all descriptions.
+        let second = cut(&second(item), width.map_or(usize::MAX, |width| width / 3));
+        rows.push([item[member].as_str()?, &second, about].map(visible_text).to_vec());
     }
     let table = fitted(rows, BLANK, &[2, 1, 0], width).with(Style::empty()).to_string();
     let (headings, rest) = table.split_once('\n')?;

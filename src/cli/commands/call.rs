@@ -147,7 +147,9 @@ async fn repeat(
         let asked = connection.request(method, params.clone(), |output| client_session::report(output, context)).await;
         let answer = asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
         let judged = printing.print(&answer, handshake, context)?;
-        context.printer.flush().map_err(CommandError::output)?;
+        if printing.args.repeating.repeat > 1 {
+            context.printer.flush().map_err(CommandError::output)?;
+        }
         let envelope = Envelope::scan(&answer.message);
         let content = envelope.result.or(envelope.error).unwrap_or_default();
         let content = serde_json::from_slice(content).unwrap_or_default();

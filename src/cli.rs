@@ -16,6 +16,7 @@ mod project;
 mod recordings;
 mod redaction;
 mod secret_warning;
+mod repeat;
 mod target;
 mod verdict;
 

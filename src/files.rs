@@ -6,4 +6,5 @@ pub(crate) mod consents;
 pub(crate) mod created;
 pub(crate) mod output;
 pub(crate) mod places;
+pub(crate) mod pruning;
 pub(crate) mod reels;

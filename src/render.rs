@@ -2,6 +2,7 @@
 //!
 //! This module must never run an engine or read files.
 
+pub(crate) mod answer;
 pub(crate) mod audit;
 pub(crate) mod checked;
 pub(crate) mod checkpoint_tree;

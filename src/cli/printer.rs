@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 
 /// The output format of commands that print one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -165,6 +166,10 @@ impl Printer {
     pub(super) fn append(&self, write: impl FnOnce(&mut OutputBuffer<OwnOutput>)) -> Result<(), CommandError> {
         let mut out = self.out.borrow_mut();
         write(&mut out);
+        if matches!(out.writer(), OwnOutput::Paged(_)) {
+            // Notes in between keep their places.
+            out.flush().map_err(CommandError::output)?;
+        }
         out.relieve();
         out.failure().map_err(CommandError::output)
     }
@@ -259,6 +264,23 @@ impl Printer {
             text.push_str(&format!("  {faint}hint:{faint:#} {}\n", visible_text(hint)));
         }
         let _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    /// Asks on the terminal. `done` and `does` say what a yes means: "removed", "removes".
+    ///
+    /// # Errors
+    ///
+    /// There is no terminal to ask on.
+    pub(super) fn confirmed(&self, question: &str, done: &str, does: &str) -> Result<bool, CommandError> {
+        self.flush().map_err(CommandError::output)?;
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            let error = CommandError::usage(format!("nothing was {done}, because there is no terminal to ask on"));
+            return Err(error.hint(format!("--yes {does} without asking, --dry-run only shows the change")));
+        }
+        let _ = write!(io::stderr(), "mcpreel: {question} [y/N] ");
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).map_err(|error| CommandError::reading(Path::new("the terminal"), &error))?;
+        Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
     }
 
     /// A progress bar. It is shown only on a terminal, and only if the work takes long.

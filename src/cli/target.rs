@@ -258,6 +258,12 @@ impl Target {
         Ok(each.into_iter().map(|one| one.within(self.limits)).collect())
     }
 
+    /// The server's name in a configuration, if it is taken from one.
+    pub(super) fn configured_name(&self, context: &Context) -> Option<String> {
+        let is_configured = self.config.is_some() || !self.server.is_empty();
+        is_configured.then(|| self.name(context).ok()).flatten()
+    }
+
     /// A short name for the server: its name in a configuration or as a session, else its host or program.
     ///
     /// # Errors

@@ -65,7 +65,7 @@ pub(crate) fn no_folder() -> CommandError {
 
 /// The file name of a new reel: `20261121-205030-NAME-PID.reel`.
 pub(crate) fn new_name(name: &str) -> String {
-    let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let time = name_time();
     let safe: String = name
         .chars()
         .filter(|found| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.'))
@@ -74,6 +74,42 @@ pub(crate) fn new_name(name: &str) -> String {
     let safe = safe.trim_matches('.');
     let stem = if safe.is_empty() { "session" } else { safe };
     format!("{time}-{stem}-{}.reel", std::process::id())
+}
+
+/// What a pattern in the name of a reel stands for: `{time}`, `{pid}`, and what `value` knows. Two braces are one.
+///
+/// # Errors
+///
+/// The name of an unknown pattern.
+pub(crate) fn with_patterns(text: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, brace) = (&rest[..at], &rest[at..]);
+        out.push_str(before);
+        let is_double = brace.starts_with("{{") || brace.starts_with("}}");
+        let name = brace.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        rest = match name {
+            _ if is_double => {
+                out.push_str(&brace[..1]);
+                &brace[2..]
+            }
+            Some((name, after)) => {
+                out.push_str(&value(name).ok_or_else(|| format!("{{{name}}}"))?);
+                after
+            }
+            None => {
+                out.push_str(&brace[..1]);
+                &brace[1..]
+            }
+        };
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// The time as in names of reels: `20261121-205030`.
+pub(crate) fn name_time() -> String {
+    jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string()
 }
 
 /// The path of a new reel, in the first folder that can be created.
@@ -182,7 +218,7 @@ pub(crate) fn without_messages(path: &Path) -> CommandError {
 }
 
 /// Whether a recorder is writing the reel: it holds a lock on the file.
-fn is_being_written(path: &Path) -> bool {
+pub(crate) fn is_being_written(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
@@ -251,5 +287,21 @@ pub(crate) fn lock(file: &File, path: &Path) -> Result<(), CommandError> {
         }
         // Some file systems have no locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_replaced_and_unknown_ones_refused() {
+        let value = |name: &str| (name == "label").then(|| "nightly".to_owned());
+        let name = |text: &str| with_patterns(text, value);
+        assert_eq!(name("a-{label}-{label}.reel").as_deref(), Ok("a-nightly-nightly.reel"));
+        assert_eq!(name("plain.reel").as_deref(), Ok("plain.reel"));
+        assert_eq!(name("{{label}}-} {").as_deref(), Ok("{label}-} {"));
+        assert_eq!(name("{date}.reel"), Err("{date}".to_owned()));
+        assert_eq!(name("é{label}é").as_deref(), Ok("énightlyé"));
     }
 }

@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn a_line_fits_its_width_and_shows_no_control_characters() {
         let text = written(&line("echo \u{1b}[31mred\n and a long tail that goes on and on", "\u{7}"), Some(80));
-        assert_eq!(text, "   12     0.034512 ←   1.2 kB   1.6 ms    3 tools/call echo ␛[31mred␊ an… → ␇\n");
+        assert_eq!(text, "   12     0.034512 ←   1.2 kB   1.6 ms    3 tools/call echo ␛[31mred␊ and … → ␇\n");
         assert!(text.trim_end().width() <= 80);
     }
 
@@ -397,10 +397,10 @@ mod tests {
             text.trim_end().strip_prefix(start).map(str::to_owned).unwrap_or(text)
         };
         assert_eq!(rest("echo text=1", "ok"), "echo text=1 → ok");
-        assert_eq!(rest("echo text=\"a long text for the server\"", "\"ok\""), "echo text=\"a long … → \"ok\"");
-        assert_eq!(rest("echo", "\"a long text from the server\""), "echo → \"a long text fro…");
+        assert_eq!(rest("echo text=\"a long text for the server\"", "\"ok\""), "echo text=\"a lon… → \"ok\"");
+        assert_eq!(rest("echo", "\"a long text from the server\""), "echo → \"a long text from…");
         let both = rest("echo text=\"a long text for the server\"", "\"a long text from the server\"");
-        assert_eq!(both, "echo text=\"… → \"a long t…");
+        assert_eq!(both, "echo text=\"a… → \"a long …");
         let whole = written(&line(&"x".repeat(90), &"y".repeat(90)), None);
         assert!(whole.ends_with(&format!("{} → {}\n", "x".repeat(90), "y".repeat(90))), "{whole}");
     }

@@ -33,6 +33,37 @@ pub(crate) fn fitted(mut rows: Vec<Vec<String>>, frame: Frame, expendable: &[usi
     builder.build()
 }
 
+/// Removes columns, in this order, until the table is not wider than `width` when `shortened` has its minimum width. Returns
+/// the headings of the removed columns.
+pub(crate) fn narrowed(
+    rows: &mut [Vec<String>],
+    frame: Frame,
+    removable: &[usize],
+    shortened: usize,
+    width: usize,
+) -> Vec<String> {
+    let mut removed: Vec<usize> = Vec::new();
+    let taken = |rows: &[Vec<String>], removed: &[usize]| {
+        let count = rows.first().map_or(0, Vec::len);
+        let cells = |column: usize| rows.iter().map(move |row| row[column].width()).max().unwrap_or(0);
+        let kept = (0..count).filter(|column| !removed.contains(column));
+        let widths = kept.map(|column| if column == shortened { cells(column).min(2 * LEAST) } else { cells(column) });
+        widths.sum::<usize>() + frame.between * (count - removed.len()).saturating_sub(1) + frame.edges
+    };
+    for column in removable {
+        if taken(rows, &removed) <= width {
+            break;
+        }
+        removed.push(*column);
+    }
+    removed.sort_unstable();
+    let headings = rows.first().map(|row| removed.iter().map(|column| row[*column].clone()).collect());
+    for row in rows {
+        removed.iter().rev().for_each(|column| drop(row.remove(*column)));
+    }
+    headings.unwrap_or_default()
+}
+
 fn fit(rows: &mut [Vec<String>], frame: Frame, expendable: &[usize], width: usize) {
     let count = rows.first().map_or(0, Vec::len);
     let mut widths: Vec<usize> =
@@ -91,6 +122,19 @@ mod tests {
         assert!(text(Some(60)).contains("20261122-everything.reel"), "it comes second");
         let lined = fitted(rows(), LINES, &[1], Some(60)).with(Style::rounded()).to_string();
         assert!(lined.lines().all(|line| line.width() == 60), "{lined}");
+    }
+
+    #[test]
+    fn columns_are_removed_in_order_and_named() {
+        let narrowed = |width| {
+            let mut rows = rows();
+            let removed = narrowed(&mut rows, BLANK, &[2, 0], 1, width);
+            (removed, rows[0].len())
+        };
+        assert_eq!(narrowed(80), (vec![], 3));
+        // 12 and 16 columns, two between and two at the edges.
+        assert_eq!(narrowed(32), (vec!["reel".to_owned()], 2));
+        assert_eq!(narrowed(31), (vec!["name".to_owned(), "reel".to_owned()], 1));
     }
 
     #[test]

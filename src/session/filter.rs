@@ -368,6 +368,23 @@ pub(crate) const TERMS: &[(&str, &str)] = &[
     ("text:\"commit\"", "text anywhere in the message, ignoring case"),
 ];
 
+/// The term that a user probably meant by a word without a colon.
+fn meant(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "slow" | "slowest" | "latency" | "slower" => "slow:>500ms",
+        "errors" | "err" | "fail" | "failed" | "failures" => "error",
+        "large" | "big" | "size" => "size:>10k",
+        "requests" | "request" => "kind:request",
+        "responses" | "response" => "kind:response",
+        "notifications" | "notification" => "kind:notification",
+        "stderr" => "event:stderr",
+        "client" => "dir:c2s",
+        "server" => "dir:s2c",
+        "tools" => "method:tools/*",
+        _ => return None,
+    })
+}
+
 fn parse_term(token: &str) -> Result<Term, FilterError> {
     let wrong = |reason: String| FilterError { reason, at: token.to_owned() };
     match token {
@@ -376,7 +393,10 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
         _ => {}
     }
     let Some((name, value)) = token.split_once(':') else {
-        return Err(wrong(format!("unknown term; use text:{token} to search for text")));
+        return Err(wrong(match meant(token) {
+            Some(term) => format!("unknown term; did you mean {term}? To search for text, use text:{token}"),
+            None => format!("unknown term; use text:{token} to search for text"),
+        }));
     };
     if value.is_empty() && name != "text" {
         return Err(wrong("missing value after the colon".into()));
@@ -565,6 +585,12 @@ mod tests {
         assert!(reason("error and").contains("missing"));
         assert!(reason("text:\"a").contains("quote"));
         assert!(reason("error )").contains("unexpected"));
+        assert!(reason("errors").contains("did you mean error?"));
+        assert!(reason("latency").contains("did you mean slow:>500ms?"));
+        assert!(!reason("schema").contains("did you mean"));
+        let meant =
+            ["slow", "err", "big", "request", "response", "notification", "stderr", "client", "server", "tools"];
+        assert!(meant.iter().all(|word| Filter::parse(super::meant(word).unwrap_or("(")).is_ok()));
         assert!(reason("slow:fast").contains("500ms"));
         assert!(reason("method:").contains("missing"));
         assert!(reason("kind:foo").contains("request, notification, result"));

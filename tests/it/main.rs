@@ -25,6 +25,7 @@ mod events;
 mod files;
 mod gateway;
 mod generated;
+mod housekeeping;
 mod mcpl;
 mod mcpl_hosts;
 mod mcpl_peers;

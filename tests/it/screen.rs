@@ -72,20 +72,22 @@ fn echoes(stage: &Stage, calls: u64) {
 #[test]
 fn a_terminal_gets_headings_and_lines_that_fit() {
     let stage = Stage::new();
-    echoes(&stage, 2);
+    echoes(&stage, 1);
     let plain = [("NO_COLOR", "1")];
     let shown = on_terminal(&stage, 120, &plain, &["show", "echo.reel"]).out();
     let expected = "  no.         time       size  latency   id method, arguments → result
-    0     0.000000 →    103 B             0 tools/call echo message=\"hello 0\"
-    1     0.005000 ←     88 B   5.0 ms    0 tools/call echo message=\"hello 0\" → \"Echo: hello 0\"
+    0     0.000000 →    105 B             0 tools/call echo message=\"hello 0\"
+    1     0.005000 ←     86 B   5.0 ms    0 tools/call echo message=\"hello 0\" → \"Echo: hello 0\"
 ";
-    assert!(shown.starts_with(expected), "{shown}");
+    assert!(shown.ends_with(expected), "{shown}");
     let narrow = on_terminal(&stage, 80, &plain, &["show", "echo.reel"]).out();
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
-    assert!(narrow.contains("tools/call echo mess… → \"Echo: h…\n"), "{narrow}");
-    // A pipe gets all of it, and no headings.
+    assert!(narrow.contains("tools/call echo message… → \"Echo: h…\n"), "{narrow}");
+    // A pipe gets neither headings nor, unless asked for, details.
     let piped = stage.ok(&["show", "echo.reel"]).out();
-    assert_eq!(piped, shown.split_once('\n').map(|(_, rest)| rest.to_owned()).unwrap_or_default());
+    assert!(piped.ends_with("    0 tools/call echo → ok\n") && piped.lines().count() == 2, "{piped}");
+    let detailed = stage.ok(&["show", "echo.reel", "--details"]).out();
+    assert_eq!(detailed, shown.split_once('\n').map(|(_, rest)| rest.to_owned()).unwrap_or_default());
 }
 
 #[test]
@@ -98,7 +100,6 @@ fn a_pager_shows_long_output_only() {
     echoes(&stage, 10);
     assert!(!paged(&["show", "echo.reel"]).out().contains("PAGED"), "21 lines fit on 24 rows");
     assert!(paged(&["show", "echo.reel", "--pager"]).out().starts_with("PAGED here\n"));
-    echoes(&Stage::new(), 0);
     std::fs::remove_file(stage.path("echo.reel")).expect("removed");
     echoes(&stage, 40);
     let long = paged(&["show", "echo.reel"]);
@@ -121,14 +122,14 @@ fn a_pager_shows_long_output_only() {
 fn the_exit_code_is_preserved_behind_a_pager() {
     let stage = Stage::new();
     echoes(&stage, 400);
-    let mut damaged = stage.read("echo.reel");
-    let middle = damaged.len() / 2;
-    damaged[middle] ^= 1;
-    stage.write("damaged.reel", damaged);
     let paged = |arguments: &[&str]| on_terminal(&stage, 100, &[("PAGER", "sed s/^/PAGED:/")], arguments);
-    let shown = paged(&["show", "--pager", "damaged.reel"]);
+    let odd = r#"if .seq == 700 then error("odd") else .seq end"#;
+    let shown = paged(&["show", "--pager", "echo.reel", "--jq", odd]);
     assert_eq!(shown.code(), 1, "{shown:?}");
-    assert!(shown.out().contains("PAGED:mcpreel: damage"), "notes are in the pager, too: {shown:?}");
+    assert!(
+        shown.out().contains("PAGED:mcpreel: --jq at event 700: \"odd\""),
+        "notes are in the pager, too: {shown:?}"
+    );
     assert_eq!(paged(&["show", "--pager", "echo.reel"]).code(), 0);
     // An early end of the pager is no error.
     let left = on_terminal(&stage, 100, &[("PAGER", "head -n 2")], &["show", "echo.reel"]);
@@ -147,4 +148,61 @@ fn less_is_the_default_and_waits_for_the_user() {
     let shown = typing(&stage, "q", 100, &[], &["show", "echo.reel"]);
     assert_eq!(shown.code(), 0, "{shown:?}");
     assert!(shown.out().contains("hello 5") && !shown.out().contains("hello 399"), "{shown:?}");
+}
+
+#[test]
+fn call_lays_results_out_on_a_terminal_and_prints_json_elsewhere() {
+    let stage = Stage::new();
+    let shown = |arguments: &[&str]| {
+        let mut words = vec!["call"];
+        words.extend(arguments);
+        words.extend(["--", crate::common::BINARY, "serve", "--era", "legacy"]);
+        on_terminal(&stage, 100, &[("NO_COLOR", "1")], &words).out()
+    };
+    let tools = shown(&["tools/list"]);
+    let heading: Vec<&str> = tools.lines().next().unwrap_or_default().split_whitespace().collect();
+    assert_eq!(heading, ["name", "arguments", "description"], "{tools}");
+    assert!(tools.lines().any(|line| line.trim().starts_with("add ") && line.contains("a, b")), "{tools}");
+    assert!(tools.lines().all(|line| line.chars().count() <= 100), "{tools}");
+    let sum = ["tools/call", "name=add", "arguments.a:=2", "arguments.b:=40"];
+    assert_eq!(shown(&sum), "{\n  \"sum\": 42\n}\n");
+    let mut words = vec!["call"];
+    words.extend(sum);
+    words.extend(["--", crate::common::BINARY, "serve", "--era", "legacy"]);
+    let piped = stage.ok(&words).json();
+    assert_eq!(piped["structuredContent"]["sum"], 42, "a pipe gets the whole result");
+}
+
+#[test]
+fn call_repeats_expects_and_runs_jq() {
+    let stage = Stage::new();
+    let call = |arguments: &[&str]| {
+        let mut words = vec!["call", "tools/call", "name=add", "arguments.a:=2", "arguments.b:=40"];
+        words.extend(arguments);
+        words.extend(["--", crate::common::BINARY, "serve", "--era", "legacy"]);
+        stage.run(&words, "")
+    };
+    let named = call(&["--jq", ".structuredContent.sum, .content[0].type"]);
+    assert_eq!((named.code(), named.out().as_str()), (0, "42\ntext\n"), "{named:?}");
+    let met = call(&["--expect", ".structuredContent.sum == 42", "--repeat", "3", "--jq", ".structuredContent.sum"]);
+    assert_eq!((met.code(), met.out().as_str()), (0, "42\n42\n42\n"), "{met:?}");
+    assert!(met.err().contains("3 sent, 0 failed; latency min "), "{met:?}");
+    let unmet = call(&["--expect", ".structuredContent.sum == 43", "--format", "json"]);
+    assert!(unmet.code() == 1 && unmet.err().contains("expected .structuredContent.sum == 43, but got "), "{unmet:?}");
+    assert_eq!(call(&["--jq", ".["]).code(), 2);
+    assert_eq!(call(&["--jq", "error(\"no\")"]).code(), 1);
+    let none = call(&["--save", "files"]);
+    assert!(none.code() == 0 && none.err().contains("nothing to save"), "{none:?}");
+}
+
+#[test]
+fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
+    let stage = Stage::new();
+    echoes(&stage, 3);
+    let shown = |columns| on_terminal(&stage, columns, &[("NO_COLOR", "1")], &["stats", "echo.reel"]).out();
+    let narrow = shown(60);
+    let table: Vec<&str> = narrow.lines().skip_while(|line| !line.contains("method")).collect();
+    assert!(table.iter().all(|line| line.chars().count() <= 60), "{narrow}");
+    assert!(table.last().is_some_and(|line| line.starts_with("no space for: responses")), "{narrow}");
+    assert!(!shown(120).contains("no space for"));
 }

@@ -1,21 +1,27 @@
 //! `call`: sends one request.
 
 use crate::cli::client_session::{self, ClientOptions};
+use crate::cli::repeat::{Repeating, Tally};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
-use crate::error::CommandError;
-use crate::host::client::Answer;
-use crate::host::client::Params;
+use crate::error::{CommandError, ErrorKind};
+use crate::files::output::Output;
+use crate::host::client::{Answer, Handshake, Params};
+use crate::render::answer::{attachments, laid_out};
+use crate::render::jq::Jq;
+use crate::render::line;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::text::Escaping;
 use crate::runtime;
-use crate::runtime::client::Failure;
+use crate::runtime::client::{Connection, Failure};
 use crate::runtime::parameters;
 use crate::wire::Envelope;
 use crate::wire::units::millis;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Send one request to a server and print the result.
 ///
@@ -34,8 +40,14 @@ Examples:
   mcpreel call tools/list --url https://host/mcp -H 'Authorization: Bearer …' -v
   mcpreel call tools/list --url unix:/run/user/1000/server.sock
   mcpreel call tools/list --session everything      # in a live session
+  mcpreel call tools/list --jq '.tools[].name' -- my-server
+  mcpreel call tools/call name=draw --save images -- my-server
+  mcpreel call ping --repeat 100 --expect '. == {}' -- my-server
 
-Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, or the tool failed; 4 the server or the connection failed; 5 no response in time.")]
+On a terminal, tools, prompts, resources and templates are printed as a table (a ? marks optional arguments), texts as text, \
+and images by their kind and size. Elsewhere, and with --format json or envelope, you get the result as JSON.
+
+Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, the tool failed, or an expectation is not met; 4 the server or the connection failed; 5 no response in time.")]
 pub(crate) struct CallArgs {
     /// The method, such as tools/list.
     method: String,
@@ -48,6 +60,14 @@ pub(crate) struct CallArgs {
     /// What to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// Run a jq program on the result (or the error) and print its results, strings as they are.
+    #[arg(long, value_name = "EXPR", conflicts_with_all = ["format", "notify"])]
+    jq: Option<String>,
+    /// Write images, audio and other binary content of the result to files in this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "notify")]
+    save: Option<PathBuf>,
+    #[command(flatten)]
+    repeating: Repeating,
     #[command(flatten)]
     client: ClientOptions,
     #[command(flatten)]
@@ -56,7 +76,7 @@ pub(crate) struct CallArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The result or error, indented.
+    /// The result or error: laid out on a terminal, else as indented JSON.
     Human,
     /// The result or error as received.
     Json,
@@ -80,6 +100,9 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         None => Params::Absent,
         Some(text) => Params::Raw(text),
     };
+    let jq = args.jq.as_deref().map(|code| Jq::compile("--jq", code)).transpose().map_err(CommandError::usage)?;
+    let mut printing = Printing { args, jq: jq.map(|jq| jq.printing(context.printer.is_terminal)), saved: 0 };
+    let mut tally = args.repeating.tally()?;
     runtime::block_on(async {
         let (link, server) = client_session::start(&args.target, &args.client, context).await?;
         let (mut connection, handshake) =
@@ -97,45 +120,122 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
                 Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &said)),
             };
         }
-        let asked = connection.request(&args.method, params, |output| client_session::report(output, context)).await;
-        let asked = asked.map_err(|failure| client_session::failed(failure, &connection.runner.said));
+        let done = repeat(&mut connection, &handshake, &params, &mut printing, &mut tally, context).await;
         connection.runner.close().await;
-        let answer = match asked {
-            Ok(answer) => answer,
-            Err(error) => return Err(server.end_after(error, context.notices()).await),
-        };
-        server.end(context.notices()).await;
-        if args.format == Format::Envelope {
-            let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
-            let reported = json!({
-                "message": message, "latency_ms": millis(answer.latency),
-                "era": handshake.era.name(), "version": handshake.version_text,
-            });
-            context.printer.json(&reported)?;
+        if let Err(error) = done {
+            return Err(server.end_after(error, context.notices()).await);
         }
-        print(&answer, args.format, context)
+        server.end(context.notices()).await;
+        tally.finish(context)
     })
+}
+
+/// Sends the request as often as the user wants, and prints each answer.
+async fn repeat(
+    connection: &mut Connection,
+    handshake: &Handshake,
+    params: &Params,
+    printing: &mut Printing<'_>,
+    tally: &mut Tally,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let mut due = Some(Duration::ZERO);
+    while let Some(at) = due {
+        while let Some(output) = connection.runner.next(Some(at)).await {
+            client_session::report(&output, context);
+        }
+        let began = connection.runner.now();
+        let method = &printing.args.method;
+        let asked = connection.request(method, params.clone(), |output| client_session::report(output, context)).await;
+        let answer = asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
+        let judged = printing.print(&answer, handshake, context)?;
+        if printing.args.repeating.repeat > 1 {
+            context.printer.flush().map_err(CommandError::output)?;
+        }
+        let envelope = Envelope::scan(&answer.message);
+        let content = envelope.result.or(envelope.error).unwrap_or_default();
+        let content = serde_json::from_slice(content).unwrap_or_default();
+        tally.take(&content, Ok(judged), Some(answer.latency), context);
+        due = printing.args.repeating.next(tally.taken(), began);
+    }
+    Ok(())
 }
 
 fn raw(message: &[u8]) -> Result<Box<serde_json::value::RawValue>, CommandError> {
     serde_json::from_slice(message)
-        .map_err(|error| CommandError::new(crate::error::ErrorKind::Peer, format!("the response is not JSON: {error}")))
+        .map_err(|error| CommandError::new(ErrorKind::Peer, format!("the response is not JSON: {error}")))
 }
 
-fn print(answer: &Answer, format: Format, context: &Context) -> Result<Outcome, CommandError> {
-    let envelope = Envelope::scan(&answer.message);
-    let content = envelope.result.or(envelope.error).unwrap_or(&answer.message);
-    let layout = Layout { palette: context.printer.palette, ..Layout::default() };
-    context.printer.append(|out| {
-        match format {
-            Format::Human => pretty(content, &layout, out),
-            Format::Json => drop(Escaping(&mut *out).write_all(content)),
-            Format::Envelope => return,
+/// Prints answers in the form that the user wants.
+struct Printing<'a> {
+    args: &'a CallArgs,
+    jq: Option<Jq>,
+    /// The number of files that were saved.
+    saved: usize,
+}
+
+impl Printing<'_> {
+    fn print(&mut self, answer: &Answer, handshake: &Handshake, context: &Context) -> Result<Outcome, CommandError> {
+        let envelope = Envelope::scan(&answer.message);
+        let content = envelope.result.or(envelope.error).unwrap_or(&answer.message);
+        if let (Some(folder), Some(result)) = (&self.args.save, envelope.result) {
+            self.save(folder, result, context)?;
         }
-        out.append(b"\n");
-    })?;
-    if envelope.error.is_some() {
-        context.printer.note("the server returned an error");
+        match (&self.jq, self.args.format) {
+            (Some(jq), _) => run_jq(jq, content, context)?,
+            (None, Format::Envelope) => {
+                let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
+                context.printer.json(&json!({
+                    "message": message, "latency_ms": millis(answer.latency),
+                    "era": handshake.era.name(), "version": handshake.version_text,
+                }))?;
+            }
+            (None, Format::Json) => context.printer.append(|out| {
+                let _ = Escaping(&mut *out).write_all(content);
+                out.append(b"\n");
+            })?,
+            (None, Format::Human) => self.lay_out(content, envelope.result.is_some(), context)?,
+        }
+        if envelope.error.is_some() {
+            context.printer.note("the server returned an error");
+        }
+        Ok(if envelope.error.is_some() || envelope.tool_error { Outcome::Findings } else { Outcome::Clean })
     }
-    Ok(if envelope.error.is_some() || envelope.tool_error { Outcome::Findings } else { Outcome::Clean })
+
+    /// Prints content for people: laid out on a terminal if that is possible, else as indented JSON.
+    fn lay_out(&self, content: &[u8], is_result: bool, context: &Context) -> Result<(), CommandError> {
+        let (palette, width) = (context.printer.palette, context.printer.width);
+        let wanted = context.printer.is_terminal && is_result;
+        if let Some(text) = wanted.then(|| laid_out(&self.args.method, content, &palette, width)).flatten() {
+            return context.printer.line(&text);
+        }
+        let layout = Layout { palette, ..Layout::default() };
+        context.printer.append(|out| {
+            pretty(content, &layout, out);
+            out.append(b"\n");
+        })
+    }
+
+    fn save(&mut self, folder: &Path, result: &[u8], context: &Context) -> Result<(), CommandError> {
+        let files = serde_json::from_slice(result).map(|result| attachments(&result)).unwrap_or_default();
+        std::fs::create_dir_all(folder).map_err(|error| CommandError::writing(folder, &error))?;
+        for (bytes, extension) in files {
+            self.saved += 1;
+            let path = folder.join(format!("{}.{extension}", self.saved));
+            let mut out = Output::create(&path, false)?;
+            out.write_all(&bytes).map_err(|error| CommandError::writing(&path, &error))?;
+            out.finish()?;
+            context.printer.note(&format!("saved {}, {}", path.display(), line::bytes(bytes.len() as u64)));
+        }
+        if self.saved == 0 {
+            context.printer.note("the result has nothing to save: no images, audio or other binary content");
+        }
+        Ok(())
+    }
+}
+
+fn run_jq(jq: &Jq, content: &[u8], context: &Context) -> Result<(), CommandError> {
+    let mut ran = Ok(());
+    context.printer.append(|out| ran = jq.run(content, None, out))?;
+    ran.map_err(|reason| CommandError::new(ErrorKind::Unmet, format!("--jq: {reason}")))
 }

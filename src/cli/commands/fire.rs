@@ -9,18 +9,17 @@ mod host_request;
 mod push;
 mod raw;
 mod reminder;
-mod repeat;
 mod server_messages;
 mod server_request_args;
 mod user_message;
 
 use crate::cli::client_session::ClientOptions;
 use crate::cli::printer::Format;
+use crate::cli::repeat::Repeating;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use clap::{Args, Subcommand};
-use repeat::Repeating;
 
 /// The options of messages to a server: how often to send them, to which server, and how to print the responses.
 #[derive(Debug, Args)]

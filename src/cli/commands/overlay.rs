@@ -114,7 +114,7 @@ pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, Comm
         }
     };
     let name = args.keeping.session_name(name);
-    let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
+    let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };
     let carried = runtime::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));

@@ -10,6 +10,7 @@ use crate::cli::redaction::KeyOptions;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::files::reels;
 use crate::record::queue::OnOverload;
 use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::record::startup_error;
@@ -21,6 +22,7 @@ use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::FileHeader;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,6 +43,7 @@ use std::sync::Arc;
 #[command(after_help = "\
 Examples:
   mcpreel record -- npx -y @modelcontextprotocol/server-everything
+  mcpreel record -o 'reels/{time}-{label}.reel' -- my-server
   mcpreel record -o session.reel --label ci --note build=1234 -- my-server
   mcpreel record --check -- my-server
   mcpreel record -e API_KEY=… -- my-server   # the value is not recorded
@@ -89,7 +92,8 @@ pub(crate) struct RecordArgs {
 /// Where and how a session is recorded.
 #[derive(Debug, Args)]
 pub(crate) struct Keeping {
-    /// Write the reel to this file; `-` writes it to stdout instead of the server's output.
+    /// Write the reel to this file; `-` writes it to stdout instead of the server's output. {time}, {label}, {pid} and
+    /// {config-name} (the server's name in the configuration, else the session's name) are replaced; {{ is a brace.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Overwrite an existing file.
@@ -152,7 +156,7 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(CommandError::spawning)?;
     let name = args.keeping.session_name(server_name(&words));
-    let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
+    let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
     let watch = check::Watch::start(args.check, &recording, context)?;
     let path = recording.place();
     let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
@@ -167,8 +171,13 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     let outcome =
         stdio::run(&server, recorder, to_client, control, stdio::described(&server)).map_err(CommandError::spawning)?;
     watch.into_iter().for_each(check::Watch::finish);
-    end.report(&outcome.summary, context.verbose > 0, note)?;
+    end.report(&outcome.summary, reports_end(context), note)?;
     Ok(Outcome::Server(outcome.status))
+}
+
+/// Whether the path of the reel is printed at the end: a client that starts the command reads stderr through a pipe.
+fn reports_end(context: &Context) -> bool {
+    context.verbose > 0 || io::stderr().is_terminal()
 }
 
 /// What the live session says about itself. `server` must not contain secrets.
@@ -187,7 +196,13 @@ impl Keeping {
     /// # Errors
     ///
     /// The reel cannot be created.
-    pub(crate) fn start(&self, name: &str, on_existing: OnExisting) -> Result<Recording, CommandError> {
+    pub(crate) fn start(
+        &self,
+        name: &str,
+        config_name: Option<String>,
+        on_existing: OnExisting,
+    ) -> Result<Recording, CommandError> {
+        let output = self.output_path(name, config_name)?;
         let mut header = FileHeader {
             label: self.label.clone(),
             notes: self.notes.iter().cloned().collect(),
@@ -202,7 +217,7 @@ impl Keeping {
             false => (Need::Wanted, on_existing),
         };
         let plan = Plan {
-            output: self.output.as_deref(),
+            output: output.as_deref(),
             force: self.force,
             name,
             on_existing,
@@ -216,6 +231,28 @@ impl Keeping {
             redaction: Cell::new(redaction),
         };
         Recording::start(&plan, note)
+    }
+
+    /// The file that the user named, with its patterns replaced. Folders whose names have patterns are created.
+    fn output_path(&self, name: &str, config_name: Option<String>) -> Result<Option<PathBuf>, CommandError> {
+        let Some(text) = self.output.as_deref().and_then(Path::to_str) else { return Ok(self.output.clone()) };
+        let value = |pattern: &str| match pattern {
+            "time" => Some(reels::name_time()),
+            "pid" => Some(std::process::id().to_string()),
+            "label" => Some(name.to_owned()),
+            "config-name" => Some(plain_name(config_name.as_deref().unwrap_or(name))),
+            _ => None,
+        };
+        let path = reels::with_patterns(text, value).map_err(|unknown| {
+            CommandError::usage(format!("unknown pattern {unknown} in {text}"))
+                .hint("patterns are {time}, {label}, {pid} and {config-name}; write {{ for a brace")
+        })?;
+        let path = PathBuf::from(path);
+        let folders = Path::new(text).parent().zip(path.parent()).filter(|(before, after)| before != after);
+        if let Some((_, folder)) = folders {
+            std::fs::create_dir_all(folder).map_err(|error| CommandError::writing(folder, &error))?;
+        }
+        Ok(Some(path))
     }
 
     /// Refuses to write the reel to stdout, which belongs to the client.
@@ -233,11 +270,15 @@ impl Keeping {
 
     /// The session's name, for its socket and its reel: the label if there is one, else the server's name.
     pub(crate) fn session_name(&self, server: String) -> String {
-        let plain = |found: char| if found.is_alphanumeric() || matches!(found, '-' | '_' | '.') { found } else { '-' };
-        let name: String = self.label.as_ref().unwrap_or(&server).chars().map(plain).collect();
-        let name = name.trim_matches(['-', '.']);
-        if name.is_empty() { server } else { name.to_owned() }
+        let name = plain_name(self.label.as_ref().unwrap_or(&server));
+        if name.is_empty() { server } else { name }
     }
+}
+
+/// A name without characters that are special in paths.
+fn plain_name(name: &str) -> String {
+    let plain = |found: char| if found.is_alphanumeric() || matches!(found, '-' | '_' | '.') { found } else { '-' };
+    name.chars().map(plain).collect::<String>().trim_matches(['-', '.']).to_owned()
 }
 
 /// A short name for the server, from its command: the first word that is not an option or a launcher. A script with a

@@ -1,8 +1,10 @@
-//! `reel`: inspects, verifies, repairs, indexes, compacts, cuts and merges reel files, and extracts bytes from them.
+//! `reel`: lists, removes, inspects, verifies, repairs, indexes, compacts, cuts and merges reel files, and extracts bytes from them.
 
 mod cat;
 mod cut;
+mod list;
 mod merge;
+mod prune;
 
 use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
@@ -23,10 +25,12 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Inspect and repair reel files.
+/// List, inspect, repair and remove reel files.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
+  mcpreel reel list
+  mcpreel reel prune --older-than 30d --dry-run
   mcpreel reel info session.reel
   mcpreel reel verify session.reel
   mcpreel reel repair session.reel -o whole.reel
@@ -36,6 +40,7 @@ Examples:
   mcpreel reel merge a.reel b.reel -o both.reel")]
 #[command(defer = true)]
 pub(crate) enum ReelCommand {
+    List(list::ListArgs),
     /// Print a reel's metadata and counts.
     Info(InfoArgs),
     /// Read the whole reel, check its index, and report all damage. Exits with 1 if there is any.
@@ -50,6 +55,7 @@ pub(crate) enum ReelCommand {
     Cat(cat::CatArgs),
     Cut(cut::CutArgs),
     Merge(merge::MergeArgs),
+    Prune(prune::PruneArgs),
 }
 
 #[derive(Debug, Args)]
@@ -86,6 +92,8 @@ pub(crate) struct RewriteArgs {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
+        ReelCommand::List(args) => list::run(args, context),
+        ReelCommand::Prune(args) => prune::run(args, context),
         ReelCommand::Info(args) => info(args, context),
         ReelCommand::Verify(args) => verify(args, context),
         ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), Rewrite::Mend, context),

@@ -70,6 +70,9 @@ pub(crate) struct ShowArgs {
     /// Print the `mcpreel call` command that repeats each request or notification of the client.
     #[arg(long, conflicts_with_all = ["format", "full", "raw", "jq", "follow", "from", "session", "view"])]
     as_call: bool,
+    /// Show the arguments of calls and the beginning of their results also if the output is not a terminal.
+    #[arg(long, conflicts_with_all = ["full", "raw", "jq", "view"])]
+    details: bool,
     /// How to show times.
     #[arg(long, value_enum, default_value_t = TimeForm::Offset, value_name = "FORM")]
     time: TimeForm,
@@ -129,6 +132,7 @@ Examples:
   mcpreel show                                        # the newest reel
   mcpreel show session.reel --full 'tool:echo'
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
+  mcpreel show session.reel --details | grep -i schema
   mcpreel show --follow 'dir:s2c kind:notification'
   mcpreel show --follow --session everything injected
   mcpreel show session.reel --view tree
@@ -137,8 +141,9 @@ Examples:
 
 The columns of the list are: the event's number (for --seq), its time, → to the server or ← to the \
 client (· neither), its size, the latency of a response, the request's id, the stream as #N if there are \
-several (select one with stream:N or --session NAME#N), the method, what is called with which arguments, and after → the \
-beginning of the result. A terminal limits the length of lines; elsewhere, values are cut after 60 to 200 characters.
+several (select one with stream:N or --session NAME#N), the method, details of the request, and the result after →. \
+On a terminal, the details include the arguments and the beginning of the result, as far as the width allows; elsewhere, \
+--details adds them. Output that is longer than the screen is shown in a pager: PAGER, or less.
 
 Filter terms, combined with and (may be omitted), or, not and parentheses:
 "
@@ -345,7 +350,7 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
         TimeForm::Clock => forms::Clock::Local(jiff::tz::TimeZone::system()),
         TimeForm::Utc => forms::Clock::Utc,
     };
-    Ok(Form::new(format, time, reader.header().created, &context.printer))
+    Ok(Form::new(format, time, reader.header().created, args.details, &context.printer))
 }
 
 /// Where to begin.

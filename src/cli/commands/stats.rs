@@ -10,7 +10,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
 use crate::render::line;
-use crate::render::table::{BLANK, fitted};
+use crate::render::table::{BLANK, fitted, narrowed};
 use crate::session::Pairing;
 use crate::session::summary::Depth;
 use crate::session::view::{Placed, Words};
@@ -23,7 +23,6 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use tabled::Table;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
@@ -419,8 +418,7 @@ impl Stats {
         text
     }
 
-    fn table(&self, names: &[Box<str>], width: Option<usize>) -> Table {
-        let is_narrow = width.is_some_and(|width| width < RESERVED_ANSWERS);
+    fn table(&self, names: &[Box<str>], width: Option<usize>) -> String {
         let heading = ["method", "calls", "responses", "errors", "open", "size", "median", "slowest", "seq"];
         let mut rows = vec![heading.map(str::to_owned).to_vec()];
         for (name, method, waiting) in self.by_name(names) {
@@ -437,17 +435,18 @@ impl Stats {
                 method.slowest.map(|slowest| slowest.seq.to_string()).unwrap_or_default(),
             ]);
         }
-        if is_narrow {
-            rows.iter_mut().for_each(|row| drop(row.remove(2)));
-        }
+        let removed = width.map(|width| narrowed(&mut rows, BLANK, &REMOVABLE, 0, width)).unwrap_or_default();
         let mut table = fitted(rows, BLANK, &[0], width);
         table.with(Style::empty()).modify(Columns::new(1..), Alignment::right());
-        table
+        match removed.is_empty() {
+            true => table.to_string(),
+            false => format!("{table}\n\nno space for: {}", removed.join(", ")),
+        }
     }
 }
 
-/// A narrower table has no column for answers, which are the calls minus the open ones.
-const RESERVED_ANSWERS: usize = 100;
+/// The columns that a narrow terminal does without, in this order. Responses are the calls minus the open ones.
+const REMOVABLE: [usize; 5] = [2, 8, 6, 5, 4];
 
 /// What the request with this number is about. Empty if the reel cannot be read again.
 fn about(reader: Option<ReelReader>, seq: u64) -> String {

@@ -13,7 +13,7 @@ use crate::redact;
 use crate::render::diff::{DiffStyle, unified};
 use clap::Args;
 use std::cell::Cell;
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Put `mcpreel record` in front of servers in an MCP client's configuration.
@@ -167,7 +167,7 @@ impl Selection {
         if changes.is_empty() || self.dry_run {
             return Ok(Outcome::Clean);
         }
-        if !self.yes && !confirmed(context)? {
+        if !self.yes && !context.printer.confirmed("write this change?", "written", "writes")? {
             context.printer.note("nothing was written");
             return Ok(Outcome::Clean);
         }
@@ -300,17 +300,4 @@ fn show(file: &ConfigFile, text: &str, context: &Context) -> Result<(), CommandE
     let name = file.path.display().to_string();
     unified(&shown(&file.text)?, &shown(text)?, &name, &DiffStyle::from(&context.printer.palette), &mut out);
     context.printer.text(&out)
-}
-
-/// Asks on the terminal. It is an error if there is none.
-fn confirmed(context: &Context) -> Result<bool, CommandError> {
-    context.printer.flush().map_err(CommandError::output)?;
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(CommandError::usage("nothing was written, because there is no terminal to ask on")
-            .hint("--yes writes without asking, --dry-run only shows the change"));
-    }
-    let _ = write!(io::stderr(), "mcpreel: write this change? [y/N] ");
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer).map_err(|error| CommandError::reading(Path::new("the terminal"), &error))?;
-    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }

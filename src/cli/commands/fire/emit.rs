@@ -2,8 +2,8 @@
 //! session, once or repeatedly. [`Emission`] is implemented by each kind of message.
 
 use super::Format;
-use super::repeat::{Repeating, Tally};
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
+use crate::cli::repeat::{Repeating, Tally};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Answer;

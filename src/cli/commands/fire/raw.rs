@@ -1,10 +1,10 @@
 //! `fire raw`: a message byte for byte, well-formed or not.
 
-use super::repeat::{Repeating, Tally};
 use super::{Format, ServerOptions};
 use crate::cli::client_session;
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::listening::ListenOptions;
+use crate::cli::repeat::{Repeating, Tally};
 use crate::cli::target::TargetKind;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};

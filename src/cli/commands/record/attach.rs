@@ -29,7 +29,7 @@ use tokio::sync::mpsc;
 pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));
-    let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
+    let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
     let watch = Watch::start(args.check, &recording, context)?;
     let recorder = recording.recorder();
     let limit = args.target.limits.max_message;
@@ -67,6 +67,6 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
     watch.into_iter().for_each(Watch::finish);
-    end.report(&summary, context.verbose > 0, note)?;
+    end.report(&summary, super::reports_end(context), note)?;
     carried.map(|()| Outcome::Clean)
 }

@@ -72,7 +72,7 @@ async fn proxy(
         context.printer.note("warning: the server's certificate is not verified (--insecure)");
     }
     let name = args.keeping.session_name(url_name(&remote.url));
-    let recording = args.keeping.start(&name, OnExisting::Fail)?;
+    let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
     let checking = Watch::start(args.check, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let shown = redact::redact_url(&remote.url);
@@ -106,7 +106,7 @@ async fn gateway(
     command.prepare().map_err(CommandError::spawning)?;
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
-    let recording = args.keeping.start(&name, OnExisting::Fail)?;
+    let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
     let checking = Watch::start(args.check, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));

@@ -76,6 +76,8 @@ pub(super) struct Form {
     id: String,
     failures: u64,
     print_worker: Option<PrintWorker>,
+    /// Whether arguments and results are shown. Scripts do without them, and are faster.
+    has_details: bool,
     /// Whether the columns still need their headings.
     needs_headings: bool,
 }
@@ -89,11 +91,14 @@ const TABLE_ROWS: usize = 1000;
 const FOLD: usize = 400;
 
 impl Form {
-    pub(super) fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
+    /// Prints to a terminal with details, elsewhere only if `details` is set.
+    pub(super) fn new(kind: Kind, clock: Clock, created: i64, details: bool, printer: &Printer) -> Self {
         let (palette, width) = (printer.palette, printer.width);
         let (time, id) = (String::new(), String::new());
         let needs_headings = printer.is_terminal && matches!(kind, Kind::List);
-        Self { kind, clock, created, palette, width, time, id, failures: 0, print_worker: None, needs_headings }
+        let has_details = details || printer.is_terminal;
+        let (failures, print_worker) = (0, None);
+        Self { kind, clock, created, palette, width, time, id, failures, print_worker, has_details, needs_headings }
     }
 
     /// Whether the format describes events in words.
@@ -135,8 +140,8 @@ impl Form {
     /// How much is said about a message that is not printed as a whole.
     pub(super) fn depth(&self) -> Depth {
         match self.kind {
-            Kind::List | Kind::Table(_) => Depth::Details,
-            Kind::Json | Kind::Jq(_) => Depth::Outcome,
+            Kind::List | Kind::Table(_) if self.has_details => Depth::Details,
+            Kind::List | Kind::Table(_) | Kind::Json | Kind::Jq(_) => Depth::Outcome,
             Kind::Full { .. } | Kind::Raw => Depth::Subject,
         }
     }

@@ -19,7 +19,7 @@ pub(super) struct Repeating {
     /// A jq expression that must be true for each result, as printed by --format json. Overrides the default success
     /// check; connection failures still count as failures.
     #[arg(long, value_name = "EXPR")]
-    expect: Option<String>,
+    pub expect: Option<String>,
     /// How many times to send the message, on one connection. A summary is printed to stderr at the end.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub repeat: u64,

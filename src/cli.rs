@@ -7,6 +7,7 @@ mod comparing;
 mod handlers;
 mod lane;
 mod listening;
+mod packs;
 mod printer;
 mod progress;
 mod project;

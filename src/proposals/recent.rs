@@ -87,6 +87,12 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         Some(value)
     }
 
+    /// Removes the oldest entry.
+    pub(crate) fn pop_oldest(&mut self) -> Option<(K, V)> {
+        let key = self.order.pop_front()?;
+        self.entries.remove(&key).map(|value| (key, value))
+    }
+
     /// Removes the only entry, if there is exactly one.
     pub(crate) fn take_only(&mut self) -> Option<(K, V)> {
         match self.order.len() {

@@ -1,9 +1,9 @@
 //! Describes a message in a few words: what it is about, or the outcome of a request.
 
-use crate::proposals::{self, SummarizedMessage, clip};
+use crate::proposals::{Registry, SummarizedMessage, clip};
+use crate::protocol::methods;
 use crate::protocol::revision::meta;
-use crate::protocol::{errors, methods};
-use crate::wire::{Envelope, MessageKind, json};
+use crate::wire::{MessageKind, json};
 use std::fmt::Write;
 
 /// The usual maximum length of a quoted text, in characters.
@@ -12,12 +12,12 @@ const SHORT: usize = 60;
 const LONG: usize = 200;
 
 /// Appends what a call is about: a tool's name, a resource's URI, or what a proposal says about its message.
-pub(crate) fn call(spoken: &SummarizedMessage<'_>, out: &mut String) {
+pub(crate) fn call(spoken: &SummarizedMessage<'_>, registry: &Registry, out: &mut String) {
     if let Some(spec) = methods::lookup(spoken.method) {
         let Some(params) = spoken.envelope.params else { return };
         let Some(subject) = methods::subject(spec, params) else { return };
         if spoken.method == "tools/call"
-            && let Some(proposal) = proposals::of_tool(&subject)
+            && let Some(proposal) = registry.of_tool(&subject)
         {
             return proposal.summarize(spoken, out);
         }
@@ -28,7 +28,7 @@ pub(crate) fn call(spoken: &SummarizedMessage<'_>, out: &mut String) {
         if spoken.method == "notifications/message" {
             log_line(params, out);
         }
-    } else if let Some(proposal) = proposals::of_method(spoken.method) {
+    } else if let Some(proposal) = registry.of_method(spoken.method) {
         proposal.summarize(spoken, out);
     }
 }
@@ -60,10 +60,10 @@ fn log_line(params: &[u8], out: &mut String) {
 }
 
 /// Appends the outcome of a call, from its response.
-pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
+pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, registry: &Registry, out: &mut String) {
     let envelope = spoken.envelope;
     if envelope.kind == MessageKind::Error {
-        return error(envelope, out);
+        return error(spoken, registry, out);
     }
     if envelope.tool_error {
         // Users look for errors, so they get more space.
@@ -74,7 +74,7 @@ pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
         return;
     }
     let start = out.len();
-    if proposals::of_method(spoken.method).map(|proposal| proposal.summarize(spoken, out)).is_none() {
+    if registry.of_method(spoken.method).map(|proposal| proposal.summarize(spoken, out)).is_none() {
         core_outcome(spoken, out);
     }
     if out.len() == start {
@@ -82,12 +82,13 @@ pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
     }
 }
 
-fn error(envelope: &Envelope<'_>, out: &mut String) {
+fn error(spoken: &SummarizedMessage<'_>, registry: &Registry, out: &mut String) {
     out.push_str("error");
-    let Some(body) = envelope.error else { return };
+    let Some(body) = spoken.envelope.error else { return };
     let code = json::first_member(body, "code").map(String::from_utf8_lossy).unwrap_or_default();
     let _ = write!(out, " {code}");
-    let meaning = code.parse().ok().and_then(errors::name).map(std::borrow::Cow::Borrowed);
+    let meaning =
+        code.parse().ok().and_then(|code| registry.error_name(spoken.method, code)).map(std::borrow::Cow::Borrowed);
     let message = json::first_member(body, "message").and_then(|text| json::str_start(text, SHORT));
     if let Some(text) = message.or(meaning) {
         let _ = write!(out, " {}", clip(&text, SHORT));
@@ -95,10 +96,10 @@ fn error(envelope: &Envelope<'_>, out: &mut String) {
 }
 
 /// Returns whether [`outcome`] says more about a result of this method than "ok".
-pub(crate) fn reports_results_of(method: &str) -> bool {
+pub(crate) fn reports_results_of(method: &str, registry: &Registry) -> bool {
     match methods::lookup(method) {
         Some(_) => matches!(method, "initialize" | "server/discover") || listed(method).is_some(),
-        None => proposals::of_method(method).is_some(),
+        None => registry.of_method(method).is_some(),
     }
 }
 
@@ -146,16 +147,16 @@ fn first_text(result: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Direction;
+    use crate::wire::{Direction, Envelope};
 
     fn said(method: &str, text: &str) -> String {
         let envelope = Envelope::scan(text.as_bytes());
         let spoken = SummarizedMessage { method, direction: Direction::ClientToServer, envelope: &envelope };
         let mut out = String::new();
         if envelope.kind.is_response() {
-            outcome(&spoken, &mut out)
+            outcome(&spoken, Registry::built_in(), &mut out)
         } else {
-            call(&spoken, &mut out)
+            call(&spoken, Registry::built_in(), &mut out)
         }
         out
     }

@@ -2,11 +2,13 @@
 
 mod audit;
 
+use crate::cli::packs::PackOptions;
 use crate::cli::printer::Format;
 use crate::cli::redaction::{RedactOptions, ReportWarning};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
+use crate::proposals::Registry;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;
@@ -53,6 +55,8 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
+    packs: PackOptions,
+    #[command(flatten)]
     redact: RedactOptions,
 }
 
@@ -80,8 +84,10 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     }
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
+    let registry = args.packs.registry()?;
     let again = || redacted.or_else(|| ReelReader::open(&path).ok());
-    let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq)).unwrap_or_default();
+    let about =
+        stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq, registry)).unwrap_or_default();
     match args.format {
         Format::Json => {
             let counts = stats.to_json(reader.methods(), &about);
@@ -445,7 +451,7 @@ impl Stats {
 const RESERVED_ANSWERS: usize = 100;
 
 /// What the request with this number is about. Empty if the reel cannot be read again.
-fn about(reader: Option<ReelReader>, seq: u64) -> String {
+fn about(reader: Option<ReelReader>, seq: u64, registry: &'static Registry) -> String {
     let read = || {
         let mut reader = reader?.following().with_payloads();
         reader.seek_seq(seq).ok()?;
@@ -453,7 +459,7 @@ fn about(reader: Option<ReelReader>, seq: u64) -> String {
             let Item::Block(block) = item else { continue };
             if let Some(event) = block.events().find(|event| event.header.seq == seq) {
                 let number = event.header.message.as_ref()?.method?;
-                let mut words = Words::default();
+                let mut words = Words::knowing(registry);
                 words.report(
                     &event,
                     reader.methods().get(number as usize).map(|name| &**name),

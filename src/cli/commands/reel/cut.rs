@@ -1,5 +1,6 @@
 //! `reel cut`: writes a part of a reel.
 
+use crate::cli::packs::PackOptions;
 use crate::cli::redaction::TwicePath;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
@@ -43,6 +44,8 @@ pub(crate) struct CutArgs {
     /// Only the session with this stream number (repeatable); `mcpreel show` prints it after #.
     #[arg(long = "stream", value_name = "NUMBER")]
     streams: Vec<u32>,
+    #[command(flatten)]
+    packs: PackOptions,
     /// Leave out the handshake, unless it is selected.
     #[arg(long)]
     no_handshake: bool,
@@ -54,7 +57,7 @@ pub(crate) struct CutArgs {
 pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandError> {
     let reel = TwicePath::of(Some(&args.reel))?;
     let mut header = reel.open()?.header().clone();
-    let filter = Filter::parse(&args.filter.join(" ")).map_err(|error| {
+    let filter = Filter::parse_knowing(&args.filter.join(" "), args.packs.registry()?).map_err(|error| {
         CommandError::usage(error.to_string()).hint("`mcpreel show --help` lists the terms of filters")
     })?;
     let time = |text: &Option<String>| text.as_ref().map(|text| time_in_reel(text, header.created)).transpose();

@@ -124,6 +124,7 @@ pub(crate) fn differences(validator: &Validator, value: &Value) -> Option<String
 
 fn at(error: &jsonschema::ValidationError<'_>) -> String {
     let (place, reason) = (error.instance_path().to_string(), error.to_string());
+    let reason = crate::wire::mask::masked(&reason);
     let reason = crate::proposals::clip(&reason, 160);
     if place.is_empty() { reason.into_owned() } else { format!("{place}: {reason}") }
 }

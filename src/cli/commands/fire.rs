@@ -6,6 +6,7 @@ mod event;
 mod hook;
 mod host_messages;
 mod host_request;
+mod message;
 mod push;
 mod raw;
 mod reminder;
@@ -23,7 +24,7 @@ use clap::{Args, Subcommand};
 use repeat::Repeating;
 
 /// The options of messages to a server: how often to send them, to which server, and how to print the responses.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct ServerOptions {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -36,7 +37,7 @@ struct ServerOptions {
     target: Target,
 }
 
-/// Send one message that a draft proposal defines, or any raw message.
+/// Send one message that a draft proposal or a pack defines, or any raw message.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -50,6 +51,7 @@ Examples:
   mcpreel fire before-inference 'what did we decide?' -- my-memory-server
   mcpreel fire scope /etc/hosts --session everything
   mcpreel fire channel publish discord:#general 'Hello' --session connector
+  mcpreel fire message events/poll name=build.done --pack mcp-events -- my-server
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
 
 Terms of the proposals: a feature set is a group of a server's features that the host enables or disables as a whole; \
@@ -73,6 +75,7 @@ pub(crate) enum FireCommand {
     Rollback(host_messages::RollbackArgs),
     #[command(subcommand)]
     Channel(channel::ChannelCommand),
+    Message(message::MessageArgs),
     Raw(raw::RawArgs),
 }
 
@@ -109,6 +112,7 @@ pub(super) fn run(command: &FireCommand, context: &Context) -> Result<Outcome, C
         FireCommand::Scope(args) => args.run(context),
         FireCommand::Rollback(args) => args.run(context),
         FireCommand::Channel(command) => command.run(context),
+        FireCommand::Message(args) => message::run(args, context),
         FireCommand::Raw(args) => raw::run(args, context),
     }
 }

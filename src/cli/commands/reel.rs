@@ -388,6 +388,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
 }
 
 fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
+    context.printer.be_exact();
     let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
     let mut damaged = false;
     let mut reader: ReelReader = reader.in_pieces().leaving_long();

@@ -50,8 +50,8 @@ pub(crate) struct ShowArgs {
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
     full: bool,
-    /// Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with
-    /// event:KIND in the filter.
+    /// Print the exact bytes of messages and stderr, each followed by a line break; also webhook secrets (whsec_…),
+    /// which all other formats hide. Other events are printed only with event:KIND in the filter.
     #[arg(long, conflicts_with_all = ["format", "full"])]
     raw: bool,
     /// Do not shorten long strings in the full format.
@@ -328,7 +328,10 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
             let jq = Jq::compile("--jq", code).map_err(|error| CommandError::usage(error).hint(hint))?;
             forms::Kind::Jq(jq.printing(context.printer.is_terminal))
         }
-        (None, true, _) => forms::Kind::Raw,
+        (None, true, _) => {
+            context.printer.be_exact();
+            forms::Kind::Raw
+        }
         (None, false, true) => forms::Kind::Full { fold: !args.no_fold },
         (None, false, false) => match args.format {
             Format::List => forms::Kind::List,

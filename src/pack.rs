@@ -129,6 +129,7 @@ fn method(name: &str, part: &format::MethodPart, source: &'static str) -> Method
         until: revision(&part.until).unwrap_or(Revision::NEWEST),
         about: leaked_names(&part.subject),
         source,
+        stays_open: part.stays_open,
     }
 }
 

@@ -137,6 +137,9 @@ pub(super) struct MethodPart {
     /// The schema of its result.
     #[schemars(with = "Option<Value>")]
     pub result: Option<Schematic>,
+    /// Whether the request is answered only at the end of something, such as a stream.
+    #[serde(default)]
+    pub stays_open: bool,
     /// An example of its params.
     pub example: Option<Value>,
     /// The first revision of MCP that it can be used with (default: the first).

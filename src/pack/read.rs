@@ -313,6 +313,13 @@ impl<'a> Reader<'a> {
             return Err(self.wrong(schema.place, format!("{name} is defined twice")));
         }
         let definitions = object(self.schemas.iter().map(|(name, schema)| (name.clone(), schema.value.clone())));
+        let named = |name: &str| format!("#/$defs/{}", name.replace('~', "~0").replace('/', "~1"));
+        let all: Vec<Value> = self.schemas.iter().map(|(name, _)| json!({"$ref": named(name)})).collect();
+        let document = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions});
+        if jsonschema::draft202012::new(&json!({"$defs": definitions, "allOf": all})).is_ok() {
+            return Ok(document);
+        }
+        // One of them is wrong.
         for (_, schema) in &self.schemas {
             if let Err(error) = jsonschema::draft202012::meta::validate(&schema.value) {
                 let at = error.instance_path().to_string();
@@ -320,13 +327,12 @@ impl<'a> Reader<'a> {
             }
         }
         for (name, schema) in &self.schemas {
-            let pointer = name.replace('~', "~0").replace('/', "~1");
-            let root = json!({"$defs": definitions, "$ref": format!("#/$defs/{pointer}")});
+            let root = json!({"$defs": definitions, "$ref": named(name)});
             if let Err(error) = jsonschema::draft202012::new(&root) {
                 return Err(self.wrong(schema.place, format!("unusable schema: {error}")));
             }
         }
-        Ok(json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}))
+        Ok(document)
     }
 }
 

@@ -328,7 +328,11 @@ fn matches_schema(at: &At<'_>, each: Option<&Pointer>, value: &Pointer, definiti
         for SchemaViolation { place, reason } in violations.into_iter().take(MAX_VIOLATIONS) {
             let path = format!("{}{place}", part.path(value));
             let seen = format!("{}, at {path}: {reason}", at.sent());
-            findings.note_at(at.rule, at.message.seq, path, seen);
+            match path.starts_with("/request/") {
+                // That is in another message.
+                true => findings.note(at.rule, at.message.seq, seen),
+                false => findings.note_at(at.rule, at.message.seq, path, seen),
+            }
         }
     }
 }

@@ -299,7 +299,7 @@ impl Connection {
     /// Reports the requests without a response, unless it may have been left out.
     fn finish_pairs(&mut self) {
         if !self.is_part {
-            self.pairs.finish(self.last_time, &mut self.findings);
+            self.pairs.finish(self.last_time, self.registry, &mut self.findings);
         }
     }
 

@@ -26,6 +26,7 @@ mod mcpl;
 mod mcpl_peers;
 mod oracle;
 mod overlay;
+mod packs;
 mod peers;
 mod project;
 mod proposal_peers;

@@ -152,10 +152,10 @@ impl Subject {
                 ("revisions", revisions(spec.since, spec.until)),
                 ("allows", spec.methods.join(", ")),
             ],
-            Topic::Place(proposal, place) => place_facts(proposal, place),
+            Topic::Place(proposal, place) => place_facts(proposal, place, self.registry),
             Topic::Tool(proposal, name) => vec![
                 ("called by", format!("the client, as tools/call with the name {name}")),
-                ("proposal", proposal.descriptor().name.to_owned()),
+                (self.registry.kind_of(proposal.descriptor().name), proposal.descriptor().name.to_owned()),
             ],
             Topic::Code(meaning) => meaning.facts(self.registry),
             Topic::Rule(rule) => rule_facts(rule, self.registry),
@@ -280,17 +280,26 @@ fn side_name(side: Side) -> &'static str {
     }
 }
 
-fn place_facts(proposal: &'static dyn Proposal, place: &CapabilityPlace) -> Vec<(&'static str, String)> {
+fn place_facts(
+    proposal: &'static dyn Proposal,
+    place: &CapabilityPlace,
+    registry: &Registry,
+) -> Vec<(&'static str, String)> {
     let descriptor = proposal.descriptor();
     let same = |other: &&CapabilityPlace| other.side == place.side && other.path != place.path;
     let others: Vec<String> = descriptor.places.iter().filter(same).map(|other| other.path.join(".")).collect();
+    let kind = registry.kind_of(descriptor.name);
     let mut facts = vec![
         ("declared by", format!("the {}", side_name(place.side))),
-        ("proposal", format!("{} ({})", descriptor.name, descriptor.title)),
-        ("revisions", "up to 2025-11-25".to_owned()),
+        (kind, format!("{} ({})", descriptor.name, descriptor.title)),
     ];
-    let is_own = if place.canonical { "the proposal names it" } else { "accepted, though the proposal names another" };
-    facts.push(("place", is_own.to_owned()));
+    // Packs have no revisions as a whole; their methods do.
+    if kind == "proposal" {
+        facts.push(("revisions", "up to 2025-11-25".to_owned()));
+    }
+    let own = format!("the {kind} names it");
+    let other = format!("accepted, though the {kind} names another");
+    facts.push(("place", if place.canonical { own } else { other }));
     if !others.is_empty() {
         facts.push(("other places", others.join(", ")));
     }
@@ -308,7 +317,7 @@ fn rule_facts(rule: &Rule, registry: &Registry) -> Vec<(&'static str, String)> {
     let mut facts = vec![("severity", meaning.to_owned())];
     facts.extend(rule.fix.map(|fix| ("fix", fix.to_owned())));
     if let Some(proposal) = registry.by_name(family) {
-        facts.push(("proposal", format!("{} ({})", family, proposal.descriptor().title)));
+        facts.push((registry.kind_of(family), format!("{} ({})", family, proposal.descriptor().title)));
     }
     facts.push(("check only it", format!("mcpreel validate --only {}", rule.id)));
     facts.push(("change it", format!("validate.severity in .mcpreel.toml: \"{}\" = \"off\"", rule.id)));

@@ -25,7 +25,7 @@ pub(super) fn facts(spec: &'static MethodSpec, registry: &Registry) -> Vec<(&'st
     let mut facts = vec![("sent by", sender(spec.sender)), ("kind", kind.to_owned())];
     if let Some(proposal) = registry.of_method(spec.name) {
         let descriptor = proposal.descriptor();
-        facts.push(("proposal", format!("{} ({})", descriptor.name, descriptor.title)));
+        facts.push((registry.kind_of(descriptor.name), format!("{} ({})", descriptor.name, descriptor.title)));
     }
     facts.push(("revisions", revisions(spec.since, spec.until)));
     facts.extend(needs(spec, registry).map(|text| ("needs", text)));

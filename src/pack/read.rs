@@ -2,8 +2,8 @@
 
 use super::Pack;
 use super::format::{
-    AnchorPart, CapabilityPart, DialectPart, Document, MethodPart, Names, RulePart, Schematic, SignPart, object,
-    revisions,
+    AnchorPart, AnsweredWithin, CapabilityPart, DialectPart, Document, MatchesSchemaOf, MethodPart, Names, OnlyAfter,
+    RequiresCapability, RulePart, Schematic, SignPart, object, revisions,
 };
 use super::plan::{Anchor, Check, CheckKind, Dialect, Messages, Selector, Sign};
 use super::pointer::Pointer;
@@ -203,8 +203,8 @@ impl<'a> Reader<'a> {
         text.as_ref().map(|text| self.pointer(text, place)).transpose()
     }
 
-    fn each(&self, text: &Option<String>, place: TextPosition) -> Result<Option<Pointer>> {
-        text.as_ref().map(|text| Pointer::parse(text).map_err(|why| self.wrong(place, why))).transpose()
+    fn each(&self, text: Option<&str>, place: TextPosition) -> Result<Option<Pointer>> {
+        text.map(|text| Pointer::parse(text).map_err(|why| self.wrong(place, why))).transpose()
     }
 
     fn anchor(&self, part: &TextOr<AnchorPart>, key: &Option<Pointer>, place: TextPosition) -> Result<Anchor> {
@@ -245,62 +245,71 @@ impl<'a> Reader<'a> {
 
     fn kind(&mut self, name: &Placed<String>, part: &'a RulePart) -> Result<CheckKind> {
         let place = name.place;
-        if let Some(it) = &part.requires_capability {
-            let places = match &it.capability {
-                Some(names) => self.places(&names.0, place)?,
-                None => (0..self.document.capabilities.0.len()).collect(),
-            };
-            if places.is_empty() {
-                return Err(self.wrong(place, format!("{} requires a capability, but the pack has none", name.value)));
-            }
-            let messages = self.messages(&it.message, place)?;
-            return Ok(CheckKind::RequiresCapability { messages, places, member: it.member.clone() });
-        }
-        if let Some(it) = &part.answered_within {
-            let key = self.optional(&it.key, place)?;
-            if key.is_some() && it.by.is_none() {
-                return Err(self.wrong(place, "answered-within has a `key` only with `by`"));
-            }
-            let by = it.by.as_ref().map(|by| self.anchor(by, &key, place)).transpose()?;
-            let messages = self.messages(&it.message, place)?;
-            return Ok(CheckKind::AnsweredWithin { messages, time: it.time.0, key, by });
-        }
-        if let Some(it) = &part.unique_by {
-            return Ok(CheckKind::UniqueBy {
+        match part {
+            RulePart { requires_capability: Some(it), .. } => self.requires_capability(it, name),
+            RulePart { answered_within: Some(it), .. } => self.answered_within(it, place),
+            RulePart { unique_by: Some(it), .. } => Ok(CheckKind::UniqueBy {
                 messages: self.messages(&it.message, place)?,
-                each: self.each(&it.each, place)?,
+                each: self.each(it.each.as_deref(), place)?,
                 key: self.pointer(&it.key, place)?,
                 per: self.optional(&it.per, place)?,
-            });
+            }),
+            RulePart { only_after: Some(it), .. } => self.only_after(it, place),
+            RulePart { matches_schema: Some(it), .. } => {
+                let definition = format!("rule:{}", name.value);
+                self.schemas.push((definition.clone(), &it.schema));
+                Ok(CheckKind::MatchesSchema {
+                    messages: self.messages(&it.message, place)?,
+                    each: self.each(it.each.as_deref(), place)?,
+                    value: self.pointer(&it.value, place)?,
+                    definition,
+                })
+            }
+            RulePart { matches_schema_of: Some(it), .. } => self.matches_schema_of(it, place),
+            _ => Ok(CheckKind::OneDialect),
         }
-        if let Some(it) = &part.only_after {
-            let key = self.optional(&it.key, place)?;
-            return Ok(CheckKind::OnlyAfter {
-                messages: self.messages(&it.message, place)?,
-                after: self.anchor(&it.after, &key, place)?,
-                until: it.until.as_ref().map(|until| self.anchor(until, &key, place)).transpose()?,
-                key,
-                once: it.once,
-            });
+    }
+
+    fn requires_capability(&self, it: &RequiresCapability, name: &Placed<String>) -> Result<CheckKind> {
+        let places = match &it.capability {
+            Some(names) => self.places(&names.0, name.place)?,
+            None => (0..self.document.capabilities.0.len()).collect(),
+        };
+        if places.is_empty() {
+            return Err(self.wrong(name.place, format!("{} requires a capability, but the pack has none", name.value)));
         }
-        if let Some(it) = &part.matches_schema {
-            let definition = format!("rule:{}", name.value);
-            self.schemas.push((definition.clone(), &it.schema));
-            return Ok(CheckKind::MatchesSchema {
-                messages: self.messages(&it.message, place)?,
-                each: self.each(&it.each, place)?,
-                value: self.pointer(&it.value, place)?,
-                definition,
-            });
+        let messages = self.messages(&it.message, name.place)?;
+        Ok(CheckKind::RequiresCapability { messages, places, member: it.member.clone() })
+    }
+
+    fn answered_within(&self, it: &AnsweredWithin, place: TextPosition) -> Result<CheckKind> {
+        let key = self.optional(&it.key, place)?;
+        if key.is_some() && it.by.is_none() {
+            return Err(self.wrong(place, "answered-within has a `key` only with `by`"));
         }
-        let Some(it) = &part.matches_schema_of else { return Ok(CheckKind::OneDialect) };
+        let by = it.by.as_ref().map(|by| self.anchor(by, &key, place)).transpose()?;
+        Ok(CheckKind::AnsweredWithin { messages: self.messages(&it.message, place)?, time: it.time.0, key, by })
+    }
+
+    fn only_after(&self, it: &OnlyAfter, place: TextPosition) -> Result<CheckKind> {
+        let key = self.optional(&it.key, place)?;
+        Ok(CheckKind::OnlyAfter {
+            messages: self.messages(&it.message, place)?,
+            after: self.anchor(&it.after, &key, place)?,
+            until: it.until.as_ref().map(|until| self.anchor(until, &key, place)).transpose()?,
+            key,
+            once: it.once,
+        })
+    }
+
+    fn matches_schema_of(&self, it: &MatchesSchemaOf, place: TextPosition) -> Result<CheckKind> {
         Ok(CheckKind::MatchesSchemaOf {
             messages: self.messages(&it.message, place)?,
-            each: self.each(&it.each, place)?,
+            each: self.each(it.each.as_deref(), place)?,
             value: self.pointer(&it.value, place)?,
             key: self.pointer(&it.key, place)?,
             from: self.messages(&it.from.message, place)?,
-            schemas: Pointer::parse(&it.from.each).map_err(|why| self.wrong(place, why))?,
+            schemas: self.each(Some(&it.from.each), place)?.unwrap_or_default(),
             name: self.pointer(&it.from.key, place)?,
             schema: self.pointer(&it.from.schema, place)?,
         })

@@ -97,18 +97,14 @@ impl State {
     /// Takes the next message.
     pub(super) fn take(&mut self, kind: &CheckKind, at: &At<'_>, findings: &mut Findings) {
         match (self, kind) {
-            (_, CheckKind::RequiresCapability { messages, places, member }) => {
-                if messages.have(at.message) {
-                    requires_capability(at, places, member.as_deref(), findings);
-                }
+            (_, CheckKind::RequiresCapability { messages, places, member }) if messages.have(at.message) => {
+                requires_capability(at, places, member.as_deref(), findings);
             }
             (Self::Waiting(waiting), CheckKind::AnsweredWithin { messages, time, key, by }) => {
                 answered_within(waiting, at, messages, *time, (key.as_ref(), by.as_ref()), findings);
             }
-            (Self::Values(values), CheckKind::UniqueBy { messages, each, key, per }) => {
-                if messages.have(at.message) {
-                    unique_by(values, at, each.as_ref(), (key, per.as_ref()), findings);
-                }
+            (Self::Values(values), CheckKind::UniqueBy { messages, each, key, per }) if messages.have(at.message) => {
+                unique_by(values, at, each.as_ref(), (key, per.as_ref()), findings);
             }
             (Self::Before { known, lost }, CheckKind::OnlyAfter { messages, key, after, until, once }) => {
                 if messages.have(at.message) {
@@ -116,10 +112,8 @@ impl State {
                 }
                 note_order(known, at.message, after, until.as_ref());
             }
-            (_, CheckKind::MatchesSchema { messages, each, value, definition }) => {
-                if messages.have(at.message) {
-                    matches_schema(at, each.as_ref(), value, definition, findings);
-                }
+            (_, CheckKind::MatchesSchema { messages, each, value, definition }) if messages.have(at.message) => {
+                matches_schema(at, each.as_ref(), value, definition, findings);
             }
             (Self::Schemas(known), CheckKind::MatchesSchemaOf { messages, each, value, key, from, .. }) => {
                 if messages.have(at.message) {

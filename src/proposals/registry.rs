@@ -52,6 +52,14 @@ impl Registry {
         self.iter().skip(REGISTRY.len())
     }
 
+    /// Returns `proposal` or `pack`: what has this name.
+    pub(crate) fn kind_of(&self, name: &str) -> &'static str {
+        match self.packs().any(|pack| pack.descriptor().name == name) {
+            true => "pack",
+            false => "proposal",
+        }
+    }
+
     /// Returns the names of all proposals, separated by commas.
     pub(crate) fn names(&self) -> String {
         self.iter().map(|proposal| proposal.descriptor().name).collect::<Vec<_>>().join(", ")

@@ -2,8 +2,8 @@
 
 use super::subjects::progress::NEVER_ISSUED;
 use super::{rules, sender};
-use crate::proposals::{Findings, Registry};
 use crate::proposals::recent::Recent;
+use crate::proposals::{Findings, Registry};
 use crate::protocol::Era;
 use crate::session::tracker::Step;
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};

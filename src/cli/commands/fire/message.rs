@@ -33,7 +33,7 @@ Exit codes: 0 the response is a result, or none is expected; 1 it is an error, o
 pub(crate) struct MessageArgs {
     /// The method: one of a pack.
     method: String,
-    /// The params: `name=value`, `name:=JSON`, `a.b=c` for nested members, a JSON object, @file, or - for stdin.
+    /// The params: name=text, name:=JSON, a JSON object, @file, or - for stdin; a.b=text sets a nested member.
     #[arg(value_name = "PARAM")]
     params: Vec<String>,
     #[command(flatten)]
@@ -129,10 +129,9 @@ fn check(proposal: &dyn Proposal, spec: &MethodSpec, params: &Option<Map<String,
     let violations = proposal.descriptor().schemas.check(&format!("{}:params", spec.name), &value).unwrap_or_default();
     let Some(first) = violations.first() else { return Ok(()) };
     let error = CommandError::usage(format!("the params of {} violate the pack's schema: {first}", spec.name));
-    let pack = proposal.descriptor().name;
     Err(error
         .hint(format!(
-            "`mcpreel explain {} --pack {pack}` shows the params; --example begins with an example",
+            "`mcpreel explain {}` with the same --pack shows them; --example begins with an example",
             spec.name
         ))
         .hint("--unchecked sends them anyway"))

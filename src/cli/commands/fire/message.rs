@@ -23,10 +23,9 @@ use serde_json::{Map, Value, json};
 #[command(after_help = "\
 Examples:
   mcpreel fire message events/poll name=build.done --pack mcp-events -- my-server
-  mcpreel fire message events/list --pack mcp-events --url http://127.0.0.1:8080/mcp
-  mcpreel fire message notifications/claude/channel content='It works' meta.user=ann --pack claude-channels --session chat
   mcpreel fire message events/poll --example --pack mcp-events -- my-server
-  mcpreel explain events/poll --pack mcp-events   # the params
+  mcpreel fire message bell/rang tower=north --pack bells.yaml --session bells
+  mcpreel explain events/poll --pack mcp-events   # its params
 
 Exit codes: 0 the response is a result, or none is expected; 1 it is an error, or the tool failed; 4 the session or server failed; \
 5 no response in time.")]

@@ -51,7 +51,7 @@ Examples:
   mcpreel fire before-inference 'what did we decide?' -- my-memory-server
   mcpreel fire scope /etc/hosts --session everything
   mcpreel fire channel publish discord:#general 'Hello' --session connector
-  mcpreel fire message events/poll name=build.done --pack mcp-events -- my-server
+  mcpreel fire message events/poll name=built --pack mcp-events -- my-server
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
 
 Terms of the proposals: a feature set is a group of a server's features that the host enables or disables as a whole; \

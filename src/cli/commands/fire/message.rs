@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 #[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
 #[command(after_help = "\
 Examples:
-  mcpreel fire message events/poll name=build.done --pack mcp-events -- my-server
+  mcpreel fire message events/poll name=built --pack mcp-events -- my-server
   mcpreel fire message events/poll --example --pack mcp-events -- my-server
   mcpreel fire message bell/rang tower=north --pack bells.yaml --session bells
   mcpreel explain events/poll --pack mcp-events   # its params

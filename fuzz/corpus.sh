@@ -16,6 +16,7 @@ for scenario in "$root"/examples/scenarios/*.yaml; do
     cp "$scenario" "$out/scenario/"
 done
 cp "$root"/examples/overlays/*.yaml "$out/overlay_plan/"
+cp "$root"/src/pack/shipped/*.yaml "$out/pack/"
 printf 'all:\n  host: {tool_rounds: 3, prompt_bytes: 16k}\nservers:\n  one: {host: {history: none}}\n' >"$out/policy/policy"
 
 # A conversation: a byte for direction and time, then the message.

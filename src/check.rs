@@ -189,7 +189,7 @@ impl<'a> Check<'a> {
     /// Creates a check that has seen nothing yet.
     pub(crate) fn new(settings: &'a Settings, baseline: &'a Baseline) -> Self {
         // The check takes every finding at once, and limits their number itself.
-        let validator = Validator::new(Options { max_per_rule: usize::MAX });
+        let validator = Validator::new(Options { max_per_rule: usize::MAX, registry: settings.registry });
         let (checked, kept) = (Checked::default(), BTreeMap::new());
         Self { settings, baseline, validator, read: 0, last: (0, 0), kept, exported: None, checked }
     }

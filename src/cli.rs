@@ -9,6 +9,7 @@ mod handlers;
 mod lane;
 mod listening;
 mod own_line;
+mod packs;
 mod pager;
 mod printer;
 mod progress;

@@ -10,7 +10,7 @@ mod method;
 pub(crate) mod schemas;
 mod texts;
 
-use crate::proposals::{self, CapabilityPlace, Proposal, REGISTRY, Rule, Side};
+use crate::proposals::{self, CapabilityPlace, Proposal, Registry, Rule, Side};
 use crate::protocol::capabilities::{self, CapabilitySpec};
 use crate::protocol::{MethodSpec, Revision, Sender, methods};
 use crate::validate::all_rules;
@@ -21,9 +21,17 @@ use serde_json::{Map, Value, json};
 /// The maximum number of related entries that are named.
 const MAX_RELATED: usize = 12;
 
-/// Something that can be explained.
+/// Something that can be explained, and what else is known.
 #[derive(Clone, Copy)]
-pub(crate) enum Subject {
+pub(crate) struct Subject {
+    /// What it is.
+    pub topic: Topic,
+    registry: &'static Registry,
+}
+
+/// What can be explained.
+#[derive(Clone, Copy)]
+pub(crate) enum Topic {
     /// A method of MCP or of a proposal.
     Method(&'static MethodSpec),
     /// A capability of MCP.
@@ -49,31 +57,34 @@ pub(crate) struct Part {
 }
 
 /// Returns everything that can be explained, in a fixed order.
-pub(crate) fn all() -> Vec<Subject> {
-    let descriptors = || REGISTRY.iter().map(|proposal| (*proposal, proposal.descriptor()));
-    let core = methods::CORE.iter().chain(descriptors().flat_map(|(_, descriptor)| descriptor.methods));
+pub(crate) fn all(registry: &'static Registry) -> Vec<Subject> {
+    let descriptors = || registry.iter().map(|proposal| (proposal, proposal.descriptor()));
+    let methods = methods::CORE.iter().chain(descriptors().flat_map(|(_, descriptor)| descriptor.methods));
     let places =
-        descriptors().flat_map(|(proposal, it)| it.places.iter().map(move |place| Subject::Place(proposal, place)));
-    let tools = descriptors().flat_map(|(proposal, it)| it.tools.iter().map(move |tool| Subject::Tool(proposal, tool)));
-    core.map(Subject::Method)
-        .chain(capabilities::CORE.iter().map(Subject::Capability))
+        descriptors().flat_map(|(proposal, it)| it.places.iter().map(move |place| Topic::Place(proposal, place)));
+    let tools = descriptors().flat_map(|(proposal, it)| it.tools.iter().map(move |tool| Topic::Tool(proposal, tool)));
+    methods
+        .map(Topic::Method)
+        .chain(capabilities::CORE.iter().map(Topic::Capability))
         .chain(places)
         .chain(tools)
-        .chain(code::all().into_iter().map(Subject::Code))
-        .chain(all_rules().map(Subject::Rule))
+        .chain(code::all(registry).into_iter().map(Topic::Code))
+        .chain(all_rules(registry).map(Topic::Rule))
+        .map(|topic| Subject { topic, registry })
         .collect()
 }
 
 /// Returns everything that has this name. A capability may be named with its side (`server.tools`), and all places of a
 /// proposal by the proposal's name.
-pub(crate) fn find(name: &str) -> Vec<Subject> {
-    all().into_iter().filter(|subject| subject.is_named(name)).collect()
+pub(crate) fn find(name: &str, registry: &'static Registry) -> Vec<Subject> {
+    all(registry).into_iter().filter(|subject| subject.is_named(name)).collect()
 }
 
 /// Returns the names that are most like this one.
-pub(crate) fn similar(name: &str) -> Vec<String> {
+pub(crate) fn similar(name: &str, registry: &'static Registry) -> Vec<String> {
     let wanted = name.to_lowercase();
-    let mut names: Vec<String> = all().iter().map(Subject::name).filter(|known| is_similar(&wanted, known)).collect();
+    let mut names: Vec<String> =
+        all(registry).iter().map(Subject::name).filter(|known| is_similar(&wanted, known)).collect();
     names.dedup();
     names.truncate(MAX_RELATED);
     names
@@ -88,32 +99,32 @@ fn is_similar(wanted: &str, known: &str) -> bool {
 impl Subject {
     /// Returns what it is: `method`, `capability`, `tool`, `error code` or `rule`.
     pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Self::Method(_) => "method",
-            Self::Capability(_) | Self::Place(..) => "capability",
-            Self::Tool(..) => "tool",
-            Self::Code(_) => "error code",
-            Self::Rule(_) => "rule",
+        match self.topic {
+            Topic::Method(_) => "method",
+            Topic::Capability(_) | Topic::Place(..) => "capability",
+            Topic::Tool(..) => "tool",
+            Topic::Code(_) => "error code",
+            Topic::Rule(_) => "rule",
         }
     }
 
     /// Returns its name.
     pub(crate) fn name(&self) -> String {
-        match self {
-            Self::Method(spec) => spec.name.to_owned(),
-            Self::Capability(spec) => spec.path.to_owned(),
-            Self::Place(_, place) => place.path.join("."),
-            Self::Tool(_, name) => (*name).to_owned(),
-            Self::Code(meaning) => meaning.code.to_string(),
-            Self::Rule(rule) => rule.id.to_owned(),
+        match self.topic {
+            Topic::Method(spec) => spec.name.to_owned(),
+            Topic::Capability(spec) => spec.path.to_owned(),
+            Topic::Place(_, place) => place.path.join("."),
+            Topic::Tool(_, name) => name.to_owned(),
+            Topic::Code(meaning) => meaning.code.to_string(),
+            Topic::Rule(rule) => rule.id.to_owned(),
         }
     }
 
     fn is_named(&self, name: &str) -> bool {
-        let side = match self {
-            Self::Capability(spec) => spec.side.name(),
-            Self::Place(proposal, _) if proposal.descriptor().name == name => return true,
-            Self::Place(_, place) => side_name(place.side),
+        let side = match self.topic {
+            Topic::Capability(spec) => spec.side.name(),
+            Topic::Place(proposal, _) if proposal.descriptor().name == name => return true,
+            Topic::Place(_, place) => side_name(place.side),
             _ => return self.name() == name,
         };
         let plain = name.strip_prefix(side).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name);
@@ -122,60 +133,60 @@ impl Subject {
 
     /// Returns what it is or means, as a sentence.
     pub(crate) fn about(&self) -> String {
-        match self {
-            Self::Method(spec) => texts::text(texts::METHODS, spec.name).to_owned(),
-            Self::Capability(spec) => spec.about.to_owned(),
-            Self::Place(proposal, _) => texts::text(texts::PROPOSALS, proposal.descriptor().name).to_owned(),
-            Self::Tool(proposal, _) => format!("A tool that servers with {} offer.", proposal.descriptor().title),
-            Self::Code(meaning) => meaning.text(),
-            Self::Rule(rule) => rule.text.to_owned(),
+        match self.topic {
+            Topic::Method(spec) => method::about(spec, self.registry).to_owned(),
+            Topic::Capability(spec) => spec.about.to_owned(),
+            Topic::Place(proposal, _) => proposal.descriptor().about.to_owned(),
+            Topic::Tool(proposal, _) => format!("A tool that servers with {} offer.", proposal.descriptor().title),
+            Topic::Code(meaning) => meaning.text(),
+            Topic::Rule(rule) => rule.text.to_owned(),
         }
     }
 
     /// Returns the facts about it: a label and a text each.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
-        match self {
-            Self::Method(spec) => method::facts(spec),
-            Self::Capability(spec) => vec![
+        match self.topic {
+            Topic::Method(spec) => method::facts(spec, self.registry),
+            Topic::Capability(spec) => vec![
                 ("declared by", format!("the {}", spec.side.name())),
                 ("revisions", revisions(spec.since, spec.until)),
                 ("allows", spec.methods.join(", ")),
             ],
-            Self::Place(proposal, place) => place_facts(*proposal, place),
-            Self::Tool(proposal, name) => vec![
+            Topic::Place(proposal, place) => place_facts(proposal, place, self.registry),
+            Topic::Tool(proposal, name) => vec![
                 ("called by", format!("the client, as tools/call with the name {name}")),
-                ("proposal", proposal.descriptor().name.to_owned()),
+                (self.registry.kind_of(proposal.descriptor().name), proposal.descriptor().name.to_owned()),
             ],
-            Self::Code(meaning) => meaning.facts(),
-            Self::Rule(rule) => rule_facts(rule),
+            Topic::Code(meaning) => meaning.facts(self.registry),
+            Topic::Rule(rule) => rule_facts(rule, self.registry),
         }
     }
 
     /// Returns where it is specified.
     pub(crate) fn source(&self) -> String {
-        match self {
-            Self::Method(spec) => method::source(spec),
-            Self::Capability(spec) => format!("MCP {}, Capabilities", spec.until.as_str()),
-            Self::Place(proposal, _) | Self::Tool(proposal, _) => proposal.descriptor().source.to_owned(),
-            Self::Code(meaning) => meaning.source.to_owned(),
-            Self::Rule(rule) => rule.source.to_owned(),
+        match self.topic {
+            Topic::Method(spec) => method::source(spec),
+            Topic::Capability(spec) => format!("MCP {}, Capabilities", spec.until.as_str()),
+            Topic::Place(proposal, _) | Topic::Tool(proposal, _) => proposal.descriptor().source.to_owned(),
+            Topic::Code(meaning) => meaning.source.to_owned(),
+            Topic::Rule(rule) => rule.source.to_owned(),
         }
     }
 
     /// Returns the parts of its messages, in this revision or else the newest that has it.
     pub(crate) fn parts(&self, revision: Option<Revision>) -> Vec<Part> {
-        let (document, names) = match self {
-            Self::Method(spec) => {
-                let set = method::schemas(spec, revision);
+        let (document, names) = match self.topic {
+            Topic::Method(spec) => {
+                let set = method::schemas(spec, revision, self.registry);
                 let named = |part: &'static str| (part, format!("{}:{part}", spec.name));
                 (set.document(), vec![named("params"), named("result")])
             }
-            Self::Tool(proposal, name) => {
+            Topic::Tool(proposal, name) => {
                 let named = |part: &'static str| (part, format!("tool:{name}:{part}"));
                 (proposal.descriptor().schemas.document(), vec![named("arguments"), named("result")])
             }
-            Self::Place(proposal, place) => {
-                let name = format!("capability:{}", side_name(place.side));
+            Topic::Place(proposal, place) => {
+                let name = place.definition().to_owned();
                 (proposal.descriptor().schemas.document(), vec![("capability", name)])
             }
             _ => return Vec::new(),
@@ -190,39 +201,41 @@ impl Subject {
     /// Returns an example: a message, a declaration, or an error object.
     pub(crate) fn example(&self, revision: Option<Revision>) -> Option<Value> {
         let part = |name: &str| self.parts(revision).into_iter().find(|part| part.name == name);
-        match self {
-            Self::Method(spec) => Some(method::example(spec, part("params").map(|part| part.definition.example()))),
-            Self::Capability(spec) => Some(nested(&spec.path.split('.').collect::<Vec<_>>(), leaf(spec.path))),
-            Self::Place(proposal, place) => {
+        match self.topic {
+            Topic::Method(spec) => {
+                Some(method::example(spec, self.registry, part("params").map(|part| part.definition.example())))
+            }
+            Topic::Capability(spec) => Some(nested(&spec.path.split('.').collect::<Vec<_>>(), leaf(spec.path))),
+            Topic::Place(proposal, place) => {
                 let sample = proposal.samples().capability.filter(|_| place.side == Side::Server);
                 let value = sample.or_else(|| Some(part("capability")?.definition.example()))?;
                 Some(nested(place.path, value))
             }
-            Self::Tool(_, name) => {
+            Topic::Tool(_, name) => {
                 let arguments = part("arguments").map(|part| part.definition.example()).unwrap_or_else(|| json!({}));
                 let params = json!({"name": name, "arguments": arguments});
                 Some(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
             }
-            Self::Code(meaning) => {
+            Topic::Code(meaning) => {
                 let error = json!({"code": meaning.code, "message": meaning.name});
                 Some(json!({"jsonrpc": "2.0", "id": 1, "error": error}))
             }
-            Self::Rule(_) => None,
+            Topic::Rule(_) => None,
         }
     }
 
     /// Returns the names of related entries.
     pub(crate) fn related(&self) -> Vec<String> {
-        let mut names: Vec<String> = match self {
-            Self::Method(spec) => method::related(spec),
-            Self::Capability(spec) => spec.methods.iter().map(ToString::to_string).collect(),
-            Self::Place(proposal, _) | Self::Tool(proposal, _) => {
+        let mut names: Vec<String> = match self.topic {
+            Topic::Method(spec) => method::related(spec, self.registry),
+            Topic::Capability(spec) => spec.methods.iter().map(ToString::to_string).collect(),
+            Topic::Place(proposal, _) | Topic::Tool(proposal, _) => {
                 let descriptor = proposal.descriptor();
                 let methods = descriptor.methods.iter().map(|spec| spec.name.to_owned());
                 methods.chain(descriptor.tools.iter().map(ToString::to_string)).collect()
             }
-            Self::Code(meaning) => meaning.rules(),
-            Self::Rule(rule) => rules_beside(rule),
+            Topic::Code(meaning) => meaning.rules(self.registry),
+            Topic::Rule(rule) => rules_beside(rule, self.registry),
         };
         let own = self.name();
         names.retain(|name| *name != own);
@@ -267,24 +280,34 @@ fn side_name(side: Side) -> &'static str {
     }
 }
 
-fn place_facts(proposal: &'static dyn Proposal, place: &CapabilityPlace) -> Vec<(&'static str, String)> {
+fn place_facts(
+    proposal: &'static dyn Proposal,
+    place: &CapabilityPlace,
+    registry: &Registry,
+) -> Vec<(&'static str, String)> {
     let descriptor = proposal.descriptor();
     let same = |other: &&CapabilityPlace| other.side == place.side && other.path != place.path;
     let others: Vec<String> = descriptor.places.iter().filter(same).map(|other| other.path.join(".")).collect();
+    let kind = registry.kind_of(descriptor.name);
     let mut facts = vec![
         ("declared by", format!("the {}", side_name(place.side))),
-        ("proposal", format!("{} ({})", descriptor.name, descriptor.title)),
-        ("revisions", "up to 2025-11-25".to_owned()),
+        (kind, format!("{} ({})", descriptor.name, descriptor.title)),
     ];
-    let is_own = if place.canonical { "the proposal names it" } else { "accepted, though the proposal names another" };
-    facts.push(("place", is_own.to_owned()));
+    // Packs have no revisions as a whole; their methods do.
+    if kind == "proposal" {
+        facts.push(("revisions", "up to 2025-11-25".to_owned()));
+    }
+    let own = format!("the {kind} names it");
+    let other = format!("accepted, though the {kind} names another");
+    facts.push(("place", if place.canonical { own } else { other }));
     if !others.is_empty() {
         facts.push(("other places", others.join(", ")));
     }
+    facts.extend(descriptor.dialects.iter().map(|(name, about)| ("dialect", format!("{name}: {about}"))));
     facts
 }
 
-fn rule_facts(rule: &Rule) -> Vec<(&'static str, String)> {
+fn rule_facts(rule: &Rule, registry: &Registry) -> Vec<(&'static str, String)> {
     let meaning = match rule.severity {
         proposals::Severity::Error => "error: a violation breaks the specification",
         proposals::Severity::Warning => "warning: a violation is likely to cause trouble",
@@ -293,8 +316,8 @@ fn rule_facts(rule: &Rule) -> Vec<(&'static str, String)> {
     let family = rule.id.split('/').next().unwrap_or_default();
     let mut facts = vec![("severity", meaning.to_owned())];
     facts.extend(rule.fix.map(|fix| ("fix", fix.to_owned())));
-    if let Some(proposal) = proposals::by_name(family) {
-        facts.push(("proposal", format!("{} ({})", family, proposal.descriptor().title)));
+    if let Some(proposal) = registry.by_name(family) {
+        facts.push((registry.kind_of(family), format!("{} ({})", family, proposal.descriptor().title)));
     }
     facts.push(("check only it", format!("mcpreel validate --only {}", rule.id)));
     facts.push(("change it", format!("validate.severity in .mcpreel.toml: \"{}\" = \"off\"", rule.id)));
@@ -302,20 +325,20 @@ fn rule_facts(rule: &Rule) -> Vec<(&'static str, String)> {
 }
 
 /// Returns the rules that mention a text as a whole word.
-fn rules_about(text: &str) -> Vec<String> {
+fn rules_about(text: &str, registry: &'static Registry) -> Vec<String> {
     let is_part = |found: char| found.is_alphanumeric() || matches!(found, '/' | '_' | '-');
     let mentions = |rule: &&Rule| rule.text.split(|found| !is_part(found)).any(|word| word == text);
-    all_rules().filter(mentions).map(|rule| rule.id.to_owned()).collect()
+    all_rules(registry).filter(mentions).map(|rule| rule.id.to_owned()).collect()
 }
 
 /// Returns the methods that a rule mentions, then the other rules of its family.
-fn rules_beside(rule: &Rule) -> Vec<String> {
+fn rules_beside(rule: &Rule, registry: &'static Registry) -> Vec<String> {
     let family = rule.id.split('/').next().unwrap_or_default();
     let is_beside = |other: &&Rule| other.id.split('/').next() == Some(family);
     let words = rule.text.split(|found: char| found.is_whitespace() || matches!(found, ',' | ';' | ')' | '(' | '`'));
     let methods =
-        words.map(|word| word.trim_end_matches(['.', ':'])).filter(|word| proposals::method_spec(word).is_some());
-    methods.map(str::to_owned).chain(all_rules().filter(is_beside).map(|other| other.id.to_owned())).collect()
+        words.map(|word| word.trim_end_matches(['.', ':'])).filter(|word| registry.method_spec(word).is_some());
+    methods.map(str::to_owned).chain(all_rules(registry).filter(is_beside).map(|other| other.id.to_owned())).collect()
 }
 
 /// What stands at a capability: `true` for a flag, an empty object for everything else.

@@ -15,6 +15,7 @@ mod files;
 mod formats;
 mod host;
 mod overlay;
+mod pack;
 mod probe;
 mod process;
 mod proposals;

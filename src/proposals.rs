@@ -15,6 +15,7 @@ pub(crate) mod mcpl;
 pub(crate) mod policy;
 pub(crate) mod recent;
 pub(crate) mod refusal;
+mod registry;
 pub(crate) mod reminder;
 pub(crate) mod samples;
 pub(crate) mod server;
@@ -22,6 +23,7 @@ pub(crate) mod timestamp;
 pub(crate) mod tool_result;
 
 pub(crate) use findings::{Exemption, Findings};
+pub(crate) use registry::Registry;
 
 use self::host::{HostSide, Slot};
 use self::policy::{Policies, Policy, Setting, Unusable};
@@ -29,11 +31,8 @@ use self::samples::Samples;
 use crate::protocol::MethodSpec;
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::wire::{Direction, Envelope};
-use foldhash::fast::RandomState;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::LazyLock;
 
 /// The side that declares a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +52,55 @@ pub struct CapabilityPlace {
     pub path: &'static [&'static str],
     /// Whether the proposal itself names this place; other places are accepted, too.
     pub canonical: bool,
-    /// Whether an object at this place belongs to this proposal. Another draft may use the same name.
-    pub is_ours: fn(&Value) -> bool,
+    /// Which values belong to this proposal. Another draft may use the same name.
+    pub shape: Shape,
+    /// The definition of the value in the schemas; `None` is `capability:server` or `capability:client`.
+    pub definition: Option<&'static str>,
+}
+
+impl CapabilityPlace {
+    /// A place whose schema is that of the side, and whose values all belong to the proposal.
+    pub(crate) const fn new(side: Side, path: &'static [&'static str], canonical: bool) -> Self {
+        Self { side, path, canonical, shape: Shape::Any, definition: None }
+    }
+
+    /// The value at this place, if there is one that belongs to the proposal.
+    pub(crate) fn value<'a>(&self, capabilities: &'a Value) -> Option<&'a Value> {
+        let value = self.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
+        self.shape.fits(value).then_some(value)
+    }
+
+    /// The definition of the value in the proposal's schemas.
+    pub(crate) fn definition(&self) -> &'static str {
+        self.definition.unwrap_or(match self.side {
+            Side::Client => "capability:client",
+            Side::Server => "capability:server",
+        })
+    }
+}
+
+/// What a declaration must look like to belong to a proposal.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// Any value.
+    Any,
+    /// An object with one of these members.
+    HasOneOf(&'static [&'static str]),
+    /// An object with no other members than these.
+    HasOnly(&'static [&'static str]),
+}
+
+impl Shape {
+    /// Whether a value looks like this.
+    pub(crate) fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Any => true,
+            Self::HasOneOf(names) => names.iter().any(|name| value.get(name).is_some()),
+            Self::HasOnly(names) => {
+                value.as_object().is_some_and(|members| members.keys().all(|name| names.contains(&name.as_str())))
+            }
+        }
+    }
 }
 
 /// What a proposal adds to MCP.
@@ -67,14 +113,29 @@ pub struct Descriptor {
     pub source: &'static str,
     /// Its terms, in two or three lines, for readers of its rules who do not know it.
     pub glossary: &'static str,
+    /// What a side that declares it does, as a sentence.
+    pub about: &'static str,
     /// The methods it adds.
     pub methods: &'static [MethodSpec],
+    /// What each method does, as a sentence.
+    pub texts: &'static [(&'static str, &'static str)],
+    /// The meanings of error codes in responses to its methods. Elsewhere, the same code can have another meaning.
+    pub errors: &'static [(i64, &'static str)],
+    /// Its dialects, if sessions use different versions of it, and what each is.
+    pub dialects: &'static [(&'static str, &'static str)],
     /// The tools that belong to it.
     pub tools: &'static [&'static str],
     /// The places where it is declared.
     pub places: &'static [CapabilityPlace],
     /// Its schemas: `METHOD:params`, `METHOD:result`, `capability:server`, `capability:client`.
     pub schemas: &'static SchemaSet,
+}
+
+impl Descriptor {
+    /// The meaning of an error code in a response to one of the methods.
+    pub(crate) fn error_name(&self, code: i64) -> Option<&'static str> {
+        self.errors.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+    }
 }
 
 /// A message that a proposal summarizes.
@@ -262,10 +323,8 @@ pub(crate) fn declared_at<'a>(
     side: Side,
     capabilities: &'a Value,
 ) -> Option<(&'static CapabilityPlace, &'a Value)> {
-    descriptor.places.iter().filter(|place| place.side == side).find_map(|place| {
-        let value = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
-        (place.is_ours)(value).then_some((place, value))
-    })
+    let mut places = descriptor.places.iter().filter(|place| place.side == side);
+    places.find_map(|place| Some((place, place.value(capabilities)?)))
 }
 
 /// Checks one connection against a proposal's rules. It receives all messages in order.
@@ -281,6 +340,11 @@ pub trait Observer {
 
     /// The session has ended.
     fn finish(&mut self, _declared: &Declared, _findings: &mut Findings) {}
+
+    /// The dialect of the proposal that the session uses, if there are several and it is known.
+    fn dialect(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Checks all connections of a reel against rules that a single connection cannot break. Each finding belongs to one
@@ -359,12 +423,6 @@ pub trait Proposal: Sync {
         None
     }
 
-    /// The meaning of an error code in a response to one of the proposal's methods. Elsewhere, the same code can have
-    /// another meaning.
-    fn error_name(&self, _code: i64) -> Option<&'static str> {
-        None
-    }
-
     /// Whether a method belongs to another protocol that uses this proposal's names.
     fn is_neighbours(&self, _method: &str) -> bool {
         false
@@ -394,7 +452,7 @@ pub trait Proposal: Sync {
     }
 }
 
-/// All proposals. To add one, add its folder and one entry here.
+/// The five proposals. To add one, add its folder and one entry here.
 pub static REGISTRY: &[&dyn Proposal] =
     &[&conversation::Conversation, &reminder::Reminder, &mcpl::Mcpl, &hooks::Hooks, &mcpe::Mcpe];
 
@@ -417,29 +475,17 @@ pub(crate) fn host_capabilities(proposals: &[&dyn Proposal]) -> Value {
 
 /// The proposal with this name.
 pub(crate) fn by_name(name: &str) -> Option<&'static dyn Proposal> {
-    REGISTRY.iter().copied().find(|proposal| proposal.descriptor().name == name)
+    Registry::built_in().by_name(name)
 }
 
 /// The proposal that adds this method.
 pub(crate) fn of_method(method: &str) -> Option<&'static dyn Proposal> {
-    static BY_METHOD: LazyLock<HashMap<&str, &dyn Proposal, RandomState>> = LazyLock::new(|| {
-        let proposals = REGISTRY.iter().copied();
-        proposals
-            .flat_map(|proposal| proposal.descriptor().methods.iter().map(move |spec| (spec.name, proposal)))
-            .collect()
-    });
-    BY_METHOD.get(method).copied()
-}
-
-/// The proposal that a tool belongs to.
-pub(crate) fn of_tool(tool: &str) -> Option<&'static dyn Proposal> {
-    REGISTRY.iter().copied().find(|proposal| proposal.descriptor().tools.contains(&tool))
+    Registry::built_in().of_method(method)
 }
 
 /// A method by its name, of MCP or of a proposal.
 pub(crate) fn method_spec(name: &str) -> Option<&'static MethodSpec> {
-    crate::protocol::methods::lookup(name)
-        .or_else(|| REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods).find(|spec| spec.name == name))
+    Registry::built_in().method_spec(name)
 }
 
 /// The object that a proposal's tool returns, however it is wrapped: as `structuredContent`, as JSON in the first text
@@ -491,15 +537,9 @@ pub(crate) fn check_policies(policies: &Policies) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// Whether a method belongs to another protocol that uses a proposal's names, so that its errors have their own
-/// meanings.
-pub(crate) fn is_neighbours(method: &str) -> bool {
-    REGISTRY.iter().any(|proposal| proposal.is_neighbours(method))
-}
-
 /// The meaning of an error code in a response to this method: according to its proposal, else to JSON-RPC or MCP.
 pub(crate) fn error_name(method: &str, code: i64) -> Option<&'static str> {
-    of_method(method).and_then(|proposal| proposal.error_name(code)).or_else(|| crate::protocol::errors::name(code))
+    Registry::built_in().error_name(method, code)
 }
 
 /// The first `max` characters of a text, with an ellipsis if it was cut.

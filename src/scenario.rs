@@ -18,7 +18,7 @@ mod tests;
 pub(crate) use error::ScenarioError;
 pub use format::schema;
 pub(crate) use format::{Clock, TextPosition};
-pub(crate) use format::{Placed, Span};
+pub(crate) use format::{OrderedMap, Placed, Span, TextOr};
 pub use plan::Scenario;
 pub(crate) use plan::{ServerKind, ServerPlan};
 pub(crate) use player::{MessageFate, PlayerStep};

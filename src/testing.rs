@@ -54,6 +54,10 @@ pub mod host {
     }
 }
 
+pub mod pack {
+    pub use crate::pack::{Pack, schema};
+}
+
 pub mod overlay {
     pub use crate::overlay::{Output, Overlay, Plan, Setting, schema};
 }

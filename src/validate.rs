@@ -11,7 +11,7 @@ mod capability;
 mod classify;
 mod connection;
 mod envelope;
-mod foreign_schema;
+pub(crate) mod foreign_schema;
 mod http;
 mod lifecycle;
 mod method;
@@ -30,7 +30,7 @@ pub(crate) use report::Finding;
 pub use report::Report;
 
 use crate::proposals::recent::Recent;
-use crate::proposals::{self, Descriptor, REGISTRY, Rule, RuleGroup};
+use crate::proposals::{self, Descriptor, Registry, Rule, RuleGroup};
 use crate::protocol::revision::meta;
 use crate::trace::{Event, EventHeader, EventKind, FileHeader};
 use crate::wire::{Direction, Envelope, json};
@@ -43,15 +43,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const HEADS: usize = 1024;
 
 /// Options of a validation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Findings that are kept for each rule; further ones are only counted.
     pub max_per_rule: usize,
+    /// The proposals and packs to check.
+    pub registry: &'static Registry,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_per_rule: 1000 }
+        Self { max_per_rule: 1000, registry: Registry::built_in() }
     }
 }
 
@@ -63,8 +65,8 @@ const MAX_LISTED_CONNECTIONS: usize = 1000;
 const MAX_ANNOUNCED: usize = 64 << 10;
 
 /// All rules, in the order of their files.
-pub(crate) fn all_rules() -> impl Iterator<Item = &'static Rule> {
-    mcp_rules().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
+pub(crate) fn all_rules(registry: &'static Registry) -> impl Iterator<Item = &'static Rule> {
+    mcp_rules().chain(registry.iter().flat_map(|proposal| proposal.rules()))
 }
 
 /// The rules of JSON-RPC, of MCP and of its subjects.
@@ -74,13 +76,13 @@ fn mcp_rules() -> impl Iterator<Item = &'static Rule> {
 
 /// All rules by document: those of MCP by subject, then those of all proposals, then each proposal's in the order of the
 /// registry.
-pub(crate) fn rule_groups() -> Vec<RuleGroup> {
+pub(crate) fn rule_groups(registry: &'static Registry) -> Vec<RuleGroup> {
     let core = rules::HEADINGS.iter().map(|heading| RuleGroup {
         document: heading.title.to_owned(),
         glossary: heading.glossary,
         rules: mcp_rules().filter(|rule| heading.is_over(rule)).collect(),
     });
-    let proposals = REGISTRY.iter().map(|proposal| {
+    let proposals = registry.iter().map(|proposal| {
         let Descriptor { source, title, glossary, .. } = proposal.descriptor();
         RuleGroup { document: format!("{source}: {title}"), glossary, rules: proposal.rules().iter().collect() }
     });
@@ -129,7 +131,7 @@ impl Validator {
             joined: BTreeSet::new(),
             heads: Recent::new(HEADS),
             shared: Shared {
-                overviews: REGISTRY.iter().filter_map(|proposal| proposal.overview()).collect(),
+                overviews: options.registry.iter().filter_map(|proposal| proposal.overview()).collect(),
                 http: http::SharedHttp::default(),
                 schemas: foreign_schema::Library::default(),
             },
@@ -229,7 +231,7 @@ impl Validator {
         if self.connections.contains_key(&header.stream) {
             return;
         }
-        let mut connection = Connection::new();
+        let mut connection = Connection::new(self.options.registry);
         // Over HTTP, a message that names no session may belong to one that began on another stream. A message on a
         // retired connection belongs to that connection.
         let may_be_part = header.exchange != 0 || self.has_retired;

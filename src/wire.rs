@@ -10,6 +10,7 @@ pub(crate) mod envelope;
 pub(crate) mod framing;
 pub mod json;
 mod limit;
+pub(crate) mod mask;
 pub(crate) mod outline;
 pub mod pointer;
 pub(crate) mod sse;

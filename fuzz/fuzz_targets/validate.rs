@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn report(data: &[u8], max_per_rule: usize) -> Report {
-    let mut validator = Validator::new(Options { max_per_rule });
+    let mut validator = Validator::new(Options { max_per_rule, ..Options::default() });
     events(data, |event| validator.observe(event));
     validator.finish()
 }

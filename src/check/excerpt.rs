@@ -1,5 +1,6 @@
 //! The part of a message that a finding is about, with a little of what stands around it.
 
+use crate::wire::mask::masked_bytes;
 use crate::wire::pointer;
 use crate::wire::text::visible;
 use std::ops::Range;
@@ -42,7 +43,8 @@ pub(super) fn excerpt(message: &[u8], rule: &str, path: Option<&str>) -> Option<
             spots.into_iter().find(|spot| spot.is_exact).and_then(|spot| Some(spot.key?.start..spot.value.end))?
         }
     };
-    Some(cut_out(message, span))
+    // Of a secret that is cut, only the end may be left, which nobody would recognise.
+    Some(cut_out(&masked_bytes(message), span))
 }
 
 /// The bytes to mark for a place: a member with its value, or only its key if the value is an object or an array.

@@ -1,6 +1,7 @@
 //! What the user wants to be checked: which rules, how severe each is, what is known and excused, and what fails.
 
-use crate::proposals::{Rule, Severity};
+use crate::proposals::{Registry, Rule, Severity};
+use crate::validate::all_rules;
 use clap::ValueEnum;
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
@@ -137,8 +138,10 @@ impl Excuse {
 }
 
 /// The settings of a check, ready for use.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
+    /// The proposals and packs to check.
+    pub registry: &'static Registry,
     /// The least severe finding that fails.
     pub fail_on: FailOn,
     /// What to do with findings in injected messages.
@@ -149,12 +152,17 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Prepares the settings for these rules.
+    /// Prepares the settings for the rules of MCP and of these proposals and packs.
     ///
     /// # Errors
     ///
     /// A name or pattern that no rule has, or that is invalid.
-    pub(crate) fn new(wanted: &ValidateSection, rules: &[&'static Rule]) -> Result<Self, String> {
+    pub(crate) fn new(wanted: &ValidateSection, registry: &'static Registry) -> Result<Self, String> {
+        let rules: Vec<_> = all_rules(registry).collect();
+        Ok(Self { registry, ..Self::of(wanted, &rules)? })
+    }
+
+    fn of(wanted: &ValidateSection, rules: &[&'static Rule]) -> Result<Self, String> {
         let mut severities = BTreeMap::new();
         for (text, level) in &wanted.severity {
             for rule in matching(text, rules)? {
@@ -170,7 +178,7 @@ impl Settings {
         severities.extend(skipped.into_iter().map(|rule| (rule.id, None)));
         let excuses = wanted.suppress.iter().map(|one| Excuse::new(one, rules)).collect::<Result<_, _>>()?;
         let (fail_on, injected) = (wanted.fail_on.unwrap_or_default(), wanted.injected.unwrap_or_default());
-        Ok(Self { fail_on, injected, severities, excuses })
+        Ok(Self { registry: Registry::built_in(), fail_on, injected, severities, excuses })
     }
 
     /// Returns the severity of a rule; `None` if it is not checked.
@@ -203,7 +211,7 @@ mod tests {
 
     fn settings(json: serde_json::Value) -> Result<Settings, String> {
         let section: ValidateSection = serde_json::from_value(json).map_err(|error| error.to_string())?;
-        Settings::new(&section, &[&NOISE, &CRLF, &PARAMS])
+        Settings::of(&section, &[&NOISE, &CRLF, &PARAMS])
     }
 
     fn severities(json: serde_json::Value) -> [Option<Severity>; 3] {

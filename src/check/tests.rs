@@ -2,8 +2,8 @@
 
 use super::settings::ValidateSection;
 use super::*;
+use crate::proposals::Registry;
 use crate::trace::EventHeader;
-use crate::validate::all_rules;
 use crate::wire::{Direction, Framing};
 
 const HELLO: [&str; 3] = [
@@ -17,7 +17,7 @@ const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
 
 fn settings(json: serde_json::Value) -> Settings {
     let section: ValidateSection = serde_json::from_value(json).expect("a section");
-    Settings::new(&section, &all_rules().collect::<Vec<_>>()).expect("settings")
+    Settings::new(&section, Registry::built_in()).expect("settings")
 }
 
 /// Checks the handshake, the bad call with these flags, and its response.

@@ -148,6 +148,11 @@ impl Printer {
         self.append(|out| out.append(bytes))
     }
 
+    /// Shows webhook secrets from now on: the user asked for the exact bytes.
+    pub(super) fn be_exact(&self) {
+        self.out.borrow_mut().be_exact();
+    }
+
     /// Stdout for another writer. Flushes the buffer first.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Finds the project's settings, `.mcpreel.toml`.
 
-use crate::config::project::{FILE_NAME, ProjectFile};
+use super::packs::shipped;
+use crate::config::project::{FILE_NAME, ProjectFile, ProjectFileError};
 use crate::error::{CommandError, ErrorKind};
 use serde::de::DeserializeOwned;
 use std::fs::File;
@@ -17,11 +18,32 @@ const MAX_BYTES: u64 = 1 << 20;
 ///
 /// If the file cannot be read, or is invalid.
 pub(super) fn settings<T: DeserializeOwned + Default>(name: &str) -> Result<T, CommandError> {
-    let Some(path) = find() else { return Ok(T::default()) };
+    let Some((path, text)) = found()? else { return Ok(T::default()) };
+    ProjectFile::parse(&text).and_then(|file| file.table(name)).map_err(|error| invalid(&path, &error))
+}
+
+/// The packs of the project: files, which are named from the folder of `.mcpreel.toml`, or names.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is invalid.
+pub(super) fn packs() -> Result<Vec<PathBuf>, CommandError> {
+    let Some((path, text)) = found()? else { return Ok(Vec::new()) };
+    let packs = ProjectFile::parse(&text).and_then(|file| file.packs()).map_err(|error| invalid(&path, &error))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let from_here = |name: String| if shipped(Path::new(&name)).is_some() { name.into() } else { folder.join(name) };
+    Ok(packs.into_iter().map(from_here).collect())
+}
+
+/// The file and its text, if there is one.
+fn found() -> Result<Option<(PathBuf, String)>, CommandError> {
+    let Some(path) = find() else { return Ok(None) };
     let text = read(&path).map_err(|error| CommandError::reading(&path, &error))?;
-    ProjectFile::parse(&text)
-        .and_then(|file| file.table(name))
-        .map_err(|error| CommandError::new(ErrorKind::Usage, format!("{}:{error}", path.display())))
+    Ok(Some((path, text)))
+}
+
+fn invalid(path: &Path, error: &ProjectFileError) -> CommandError {
+    CommandError::new(ErrorKind::Usage, format!("{}:{error}", path.display()))
 }
 
 fn find() -> Option<PathBuf> {

@@ -14,7 +14,7 @@ use std::time::Duration;
 const MAX_SEEN: usize = 2000;
 
 /// How often to send, and what to expect.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct Repeating {
     /// A jq expression that must be true for each result, as printed by --format json. Overrides the default success
     /// check; connection failures still count as failures.

@@ -14,6 +14,9 @@ pub(crate) const FILE_NAME: &str = ".mcpreel.toml";
 /// The tables that the file may have, one for each command with settings.
 const TABLES: [&str; 4] = ["diff", "redact", "replay", "validate"];
 
+/// The list of packs, for all commands.
+const PACKS: &str = "packs";
+
 /// Why the file, or a table in it, is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{line}:{column}: {message}")]
@@ -41,12 +44,32 @@ impl ProjectFile {
     pub(crate) fn parse(text: &str) -> Result<Self, ProjectFileError> {
         let document = Document::parse(text.to_owned()).map_err(|error| place(text, error.span(), error.message()))?;
         for (name, _) in document.as_table() {
-            if !TABLES.contains(&name) {
+            if !TABLES.contains(&name) && name != PACKS {
                 let span = document.as_table().key(name).and_then(toml_edit::Key::span);
-                return Err(place(text, span, &format!("unknown table `{name}`: expected {}", TABLES.join(", "))));
+                let expected = TABLES.join(", ");
+                return Err(place(
+                    text,
+                    span,
+                    &format!("unknown table `{name}`: expected {expected}, or the list {PACKS}"),
+                ));
             }
         }
         Ok(Self { document })
+    }
+
+    /// The packs, as they are written.
+    ///
+    /// # Errors
+    ///
+    /// If the member is not a list of strings; with the place in the file.
+    pub(crate) fn packs(&self) -> Result<Vec<String>, ProjectFileError> {
+        let Some(item) = self.document.get(PACKS) else { return Ok(Vec::new()) };
+        let wrong = |span: Option<Range<usize>>| {
+            place(self.document.raw(), span.or_else(|| item.span()), "expected a list of files or names of packs")
+        };
+        let list = item.as_array().ok_or_else(|| wrong(None))?;
+        let text = |one: &toml_edit::Value| one.as_str().map(str::to_owned).ok_or_else(|| wrong(one.span()));
+        list.iter().map(text).collect()
     }
 
     /// The settings in the table `name`, or the defaults if the file has no such table.
@@ -105,10 +128,22 @@ mod tests {
     }
 
     #[test]
+    fn packs_are_a_list_of_texts() {
+        let packs = |text: &str| ProjectFile::parse(text).and_then(|file| file.packs());
+        assert_eq!(packs("packs = ['a.yaml', 'mcp-events']\n[diff]\n"), Ok(vec!["a.yaml".into(), "mcp-events".into()]));
+        assert_eq!(packs(""), Ok(Vec::new()));
+        assert!(packs("packs = 'a'").unwrap_err().to_string().starts_with("1:9: expected a list"));
+        assert!(packs("packs = ['a', 5]").unwrap_err().to_string().starts_with("1:15: "));
+    }
+
+    #[test]
     fn errors_name_the_place() {
         assert!(error("[diff]\n  ignore = 5\n").starts_with("2:12: "), "{}", error("[diff]\n  ignore = 5\n"));
         assert!(error("[diff]\nignored = []\n").starts_with("2:1: unknown field `ignored`"));
         assert!(error("[diff\n").starts_with("1:"));
-        assert_eq!(error("\n[dif]\n"), "2:2: unknown table `dif`: expected diff, redact, replay, validate");
+        assert_eq!(
+            error("\n[dif]\n"),
+            "2:2: unknown table `dif`: expected diff, redact, replay, validate, or the list packs"
+        );
     }
 }

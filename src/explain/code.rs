@@ -1,10 +1,7 @@
 //! Error codes with all their meanings. The same number means different things in different places.
 
-use crate::proposals::{self, REGISTRY};
+use crate::proposals::Registry;
 use crate::protocol::errors;
-
-/// The codes that JSON-RPC reserves, and in which proposals have theirs.
-const RESERVED: std::ops::RangeInclusive<i64> = -32_768..=-32_000;
 
 /// One meaning of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +19,7 @@ pub(crate) struct CodeMeaning {
 }
 
 /// Returns every meaning of every code.
-pub(super) fn all() -> Vec<CodeMeaning> {
+pub(super) fn all(registry: &Registry) -> Vec<CodeMeaning> {
     let known = errors::MEANINGS.iter().map(|one| CodeMeaning {
         code: one.code,
         name: one.name,
@@ -30,14 +27,11 @@ pub(super) fn all() -> Vec<CodeMeaning> {
         source: one.source,
         proposal: None,
     });
-    let proposed = REGISTRY.iter().flat_map(|proposal| {
+    let proposed = registry.iter().flat_map(|proposal| {
         let descriptor = proposal.descriptor();
-        let meaning = move |code: i64| {
-            let name = proposal.error_name(code)?;
-            let (source, proposal) = (descriptor.source, Some(descriptor.name));
-            Some(CodeMeaning { code, name, about: "", source, proposal })
-        };
-        RESERVED.filter_map(meaning)
+        let (source, proposal) = (descriptor.source, Some(descriptor.name));
+        let errors = descriptor.errors.iter();
+        errors.map(move |(code, name)| CodeMeaning { code: *code, name, about: "", source, proposal })
     });
     let mut all: Vec<CodeMeaning> = known.chain(proposed).collect();
     all.sort_by_key(|one| -one.code);
@@ -55,21 +49,21 @@ impl CodeMeaning {
     }
 
     /// Returns the rules that mention the code: those of its proposal, or of none.
-    pub(super) fn rules(&self) -> Vec<String> {
-        let family = |rule: &str| rule.split('/').next().and_then(proposals::by_name);
+    pub(super) fn rules(&self, registry: &'static Registry) -> Vec<String> {
+        let family = |rule: &str| rule.split('/').next().and_then(|name| registry.by_name(name));
         let owner = |rule: &str| family(rule).map(|proposal| proposal.descriptor().name);
-        let mut rules = super::rules_about(&self.code.to_string());
+        let mut rules = super::rules_about(&self.code.to_string(), registry);
         rules.retain(|rule| owner(rule) == self.proposal);
         rules
     }
 
     /// Returns the facts about this meaning.
-    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn facts(&self, registry: &Registry) -> Vec<(&'static str, String)> {
         let place = match self.proposal {
             Some(name) => format!("in responses to methods of {name}"),
             None => "in responses to any method".to_owned(),
         };
-        let others = all().iter().filter(|one| one.code == self.code && *one != self).count();
+        let others = all(registry).iter().filter(|one| one.code == self.code && *one != self).count();
         let mut facts = vec![("used", place)];
         if others > 0 {
             let others = crate::wire::text::counted(others as u64, "other meaning");

@@ -1,26 +1,34 @@
 //! What is known about a method.
 
-use super::{revisions, rules_about};
-use crate::proposals::{self, Proposal, REGISTRY, Side};
+use super::{revisions, rules_about, texts};
+use crate::proposals::{Proposal, Registry, Side};
 use crate::protocol::capabilities::{self, CapabilitySpec};
 use crate::protocol::schema::{SchemaSet, core};
 use crate::protocol::{Era, MethodKind, MethodSpec, Revision, Sender, methods};
 use serde_json::{Value, json};
 
+/// Returns what a method does, as a sentence.
+pub(super) fn about(spec: &MethodSpec, registry: &Registry) -> &'static str {
+    match registry.of_method(spec.name) {
+        Some(proposal) => texts::text(proposal.descriptor().texts, spec.name),
+        None => texts::text(texts::METHODS, spec.name),
+    }
+}
+
 /// Returns the facts about a method.
-pub(super) fn facts(spec: &'static MethodSpec) -> Vec<(&'static str, String)> {
+pub(super) fn facts(spec: &'static MethodSpec, registry: &Registry) -> Vec<(&'static str, String)> {
     let kind = match spec.kind {
         MethodKind::Request => "a request, which gets a response",
         MethodKind::Notification => "a notification, which gets no response",
         MethodKind::Either => "a request or a notification",
     };
     let mut facts = vec![("sent by", sender(spec.sender)), ("kind", kind.to_owned())];
-    if let Some(proposal) = proposals::of_method(spec.name) {
+    if let Some(proposal) = registry.of_method(spec.name) {
         let descriptor = proposal.descriptor();
-        facts.push(("proposal", format!("{} ({})", descriptor.name, descriptor.title)));
+        facts.push((registry.kind_of(descriptor.name), format!("{} ({})", descriptor.name, descriptor.title)));
     }
     facts.push(("revisions", revisions(spec.since, spec.until)));
-    facts.extend(needs(spec).map(|text| ("needs", text)));
+    facts.extend(needs(spec, registry).map(|text| ("needs", text)));
     facts.push(("when", when(spec)));
     facts
 }
@@ -38,8 +46,8 @@ fn capabilities_of(spec: &MethodSpec) -> impl Iterator<Item = &'static Capabilit
 }
 
 /// Returns what must be declared before the method may be sent.
-fn needs(spec: &'static MethodSpec) -> Option<String> {
-    let places: Vec<String> = match proposals::of_method(spec.name) {
+fn needs(spec: &'static MethodSpec, registry: &Registry) -> Option<String> {
+    let places: Vec<String> = match registry.of_method(spec.name) {
         Some(proposal) => places(proposal),
         None => capabilities_of(spec).map(|one| format!("{} of the {}", one.path, one.side.name())).collect(),
     };
@@ -91,16 +99,16 @@ pub(super) fn source(spec: &MethodSpec) -> String {
 }
 
 /// Returns the schemas of a method in this revision, or else in the newest that has it.
-pub(super) fn schemas(spec: &MethodSpec, revision: Option<Revision>) -> &'static SchemaSet {
-    match proposals::of_method(spec.name) {
+pub(super) fn schemas(spec: &MethodSpec, revision: Option<Revision>, registry: &Registry) -> &'static SchemaSet {
+    match registry.of_method(spec.name) {
         Some(proposal) => proposal.descriptor().schemas,
         None => core(revision.unwrap_or(spec.until).era()),
     }
 }
 
 /// Returns a message with this method.
-pub(super) fn example(spec: &MethodSpec, params: Option<Value>) -> Value {
-    let sample = REGISTRY.iter().flat_map(|proposal| proposal.samples().messages).find(|one| one.method == spec.name);
+pub(super) fn example(spec: &MethodSpec, registry: &Registry, params: Option<Value>) -> Value {
+    let sample = registry.iter().flat_map(|proposal| proposal.samples().messages).find(|one| one.method == spec.name);
     let mut message = json!({"jsonrpc": "2.0"});
     if spec.kind != MethodKind::Notification {
         message["id"] = 1.into();
@@ -114,12 +122,12 @@ pub(super) fn example(spec: &MethodSpec, params: Option<Value>) -> Value {
 }
 
 /// Returns what is related to a method: its capabilities, methods with the same beginning, rules that mention it.
-pub(super) fn related(spec: &'static MethodSpec) -> Vec<String> {
+pub(super) fn related(spec: &'static MethodSpec, registry: &'static Registry) -> Vec<String> {
     let family = |name: &str| name.strip_prefix("notifications/").unwrap_or(name).split('/').next().map(str::to_owned);
     let own = family(spec.name);
-    let proposed = REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods);
+    let proposed = registry.iter().flat_map(|proposal| proposal.descriptor().methods);
     let beside =
         methods::CORE.iter().chain(proposed).filter(|other| spec.name.contains('/') && family(other.name) == own);
     let capabilities = capabilities_of(spec).map(|one| format!("{}.{}", one.side.name(), one.path));
-    capabilities.chain(beside.map(|other| other.name.to_owned())).chain(rules_about(spec.name)).collect()
+    capabilities.chain(beside.map(|other| other.name.to_owned())).chain(rules_about(spec.name, registry)).collect()
 }

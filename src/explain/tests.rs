@@ -2,6 +2,10 @@
 
 use super::*;
 
+fn find(name: &str) -> Vec<Subject> {
+    super::find(name, Registry::built_in())
+}
+
 fn fact(name: &str, label: &str) -> String {
     let [subject] = &find(name)[..] else { panic!("{name} is not one entry") };
     let facts = subject.facts();
@@ -47,7 +51,7 @@ fn a_capability_is_found_with_and_without_its_side() {
 
 #[test]
 fn every_entry_is_complete() {
-    let all = all();
+    let all = all(Registry::built_in());
     assert!(all.len() > 250, "{}", all.len());
     for subject in &all {
         let (name, about) = (subject.name(), subject.about());
@@ -55,12 +59,16 @@ fn every_entry_is_complete() {
         assert!(!subject.source().is_empty() && !subject.facts().is_empty(), "{name}");
         assert!(!find(&name).is_empty(), "{name}");
         assert!(subject.related().iter().all(|other| !find(other).is_empty()), "{name}: {:?}", subject.related());
-        if let Subject::Method(spec) = subject {
+        if let Topic::Method(spec) = subject.topic {
             let example = subject.example(None).expect("an example");
             assert_eq!(example["method"], spec.name);
             let params = example.get("params").cloned().unwrap_or_else(|| json!({}));
             let own = format!("{}:params", spec.name);
-            assert_eq!(method::schemas(spec, None).check(&own, &params).unwrap_or_default(), [], "{name}");
+            assert_eq!(
+                method::schemas(spec, None, Registry::built_in()).check(&own, &params).unwrap_or_default(),
+                [],
+                "{name}"
+            );
         }
     }
 }
@@ -68,9 +76,9 @@ fn every_entry_is_complete() {
 #[test]
 fn what_is_unknown_has_names_like_it() {
     assert!(find("tools/cal").is_empty());
-    assert_eq!(similar("tools/cal").first().map(String::as_str), Some("tools/call"));
-    assert!(similar("id-reused").contains(&"pairing/id-reused".to_owned()));
-    assert!(similar("zzz").is_empty() && similar("").is_empty());
+    assert_eq!(similar("tools/cal", Registry::built_in()).first().map(String::as_str), Some("tools/call"));
+    assert!(similar("id-reused", Registry::built_in()).contains(&"pairing/id-reused".to_owned()));
+    assert!(similar("zzz", Registry::built_in()).is_empty() && similar("", Registry::built_in()).is_empty());
 }
 
 #[test]

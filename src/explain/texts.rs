@@ -1,5 +1,4 @@
-//! What each method and each capability of a proposal is, in a sentence. All other data about them is in `protocol` and
-//! `proposals`.
+//! What each method of MCP is, in a sentence. The proposals' methods have theirs in `proposals`.
 
 /// A method and what it does.
 pub(super) const METHODS: &[(&str, &str)] = &[
@@ -37,43 +36,9 @@ pub(super) const METHODS: &[(&str, &str)] = &[
     ("notifications/subscriptions/acknowledged", "Says which of the chosen notifications the server will send."),
     ("notifications/tasks/status", "Says that the state of a task has changed."),
     ("notifications/tools/list_changed", "Says that the list of tools has changed."),
-    ("conversation/userMessage", "Tells a subscribed server what the user wrote, before the model sees it."),
-    ("conversation/context", "Gives the host context for a user's message, if the message was a notification."),
-    ("notifications/reminder", "Gives the host text for the model's next turn, without beginning a turn."),
-    ("push/event", "Tells the host about an event, which may begin a turn of the model."),
-    ("context/beforeInference", "Asks the server for context before the host asks its model."),
-    ("context/afterInference", "Tells the server what the model answered; a blocking hook may change it."),
-    ("inference/request", "Asks the host to have its model answer, with or without streaming."),
-    ("inference/chunk", "Carries a part of an answer that the server asked to be streamed."),
-    ("model/info", "Asks the host which model it uses."),
-    ("featureSets/update", "Tells the server which of its feature sets are enabled, and their scopes."),
-    ("featureSets/changed", "Tells the host that the server's feature sets have changed."),
-    ("scope/elevate", "Asks the user to allow something beyond the scopes of a feature set."),
-    ("state/rollback", "Returns the state of a feature set to a checkpoint."),
-    ("channels/register", "Offers the host channels that messages come from and go to."),
-    ("channels/changed", "Says which channels were added, removed or changed."),
-    ("channels/list", "Lists the channels that are registered or open."),
-    ("channels/open", "Opens a channel."),
-    ("channels/close", "Closes a channel."),
-    ("channels/outgoing/chunk", "Carries a part of a message to a channel while the model writes it."),
-    ("channels/outgoing/complete", "Carries the complete message to a channel."),
-    ("channels/publish", "Publishes a message to a channel."),
-    ("channels/incoming", "Gives the host messages that arrived on a channel."),
-    ("events/event", "Carries one event of a subscription."),
-    ("events/batch", "Carries several events of a subscription at once."),
-    ("events/subscription_expired", "Says that a subscription has ended."),
 ];
 
-/// What a proposal lets servers do, by its name.
-pub(super) const PROPOSALS: &[(&str, &str)] = &[
-    ("conversation", "The server wants to see the user's messages, and may add context to them."),
-    ("reminder", "The server sends reminders."),
-    ("mcpl", "The side speaks MCPL: feature sets, pushed events, hooks around inference, channels."),
-    ("hooks", "The server declares tools for the host to call at events of the agent."),
-    ("mcpe", "The server has subscriptions to events, which the model manages by tools."),
-];
-
-/// Looks a name up in one of these tables.
+/// Looks a name up in such a table.
 pub(super) fn text(table: &[(&str, &'static str)], name: &str) -> &'static str {
     table.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
 }
@@ -81,22 +46,22 @@ pub(super) fn text(table: &[(&str, &'static str)], name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proposals::REGISTRY;
-    use crate::protocol::methods;
+    use crate::proposals::Registry;
+    use crate::protocol::{MethodSpec, methods};
     use std::collections::BTreeSet;
 
     #[test]
-    fn each_method_and_each_proposal_has_one_text() {
-        let known: Vec<&str> = methods::CORE
-            .iter()
-            .chain(REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods))
-            .map(|spec| spec.name)
-            .collect();
-        let described: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
-        assert_eq!(described.iter().collect::<BTreeSet<_>>(), known.iter().collect::<BTreeSet<_>>());
-        assert_eq!(described.len(), known.len());
-        let proposals: Vec<&str> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
-        assert_eq!(PROPOSALS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), proposals);
-        assert!(METHODS.iter().chain(PROPOSALS).all(|(_, text)| text.ends_with('.')));
+    fn each_method_has_one_text() {
+        let described = |methods: &[MethodSpec], texts: &[(&str, &str)]| {
+            let known: BTreeSet<&str> = methods.iter().map(|spec| spec.name).collect();
+            assert_eq!(texts.iter().map(|(name, _)| *name).collect::<BTreeSet<_>>(), known);
+            assert_eq!(texts.len(), methods.len());
+            assert!(texts.iter().all(|(_, text)| text.ends_with('.')));
+        };
+        described(methods::CORE, METHODS);
+        for descriptor in Registry::built_in().iter().map(|proposal| proposal.descriptor()) {
+            described(descriptor.methods, descriptor.texts);
+            assert!(descriptor.about.ends_with('.'));
+        }
     }
 }

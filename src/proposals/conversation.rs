@@ -37,20 +37,22 @@ static DESCRIPTOR: Descriptor = Descriptor {
     title: "Conversation Event Subscriptions",
     source: SOURCE,
     glossary: "A server subscribes to the user's messages. The host sends each of them as `conversation/userMessage`, a user message, before it asks the model, and adds the context (text or memories) that the server returns to the prompt.",
+    about: "The server wants to see the user's messages, and may add context to them.",
     methods: &[
         // The proposal calls it a notification, but it gets a response. Both forms are accepted (AMB-A1).
         MethodSpec::proposed(USER_MESSAGE, MethodKind::Either, Sender::Client, &["messageId"], SOURCE),
         MethodSpec::proposed(CONTEXT, MethodKind::Either, Sender::Server, &["messageId"], SOURCE),
     ],
+    texts: &[
+        ("conversation/userMessage", "Tells a subscribed server what the user wrote, before the model sees it."),
+        ("conversation/context", "Gives the host context for a user's message, if the message was a notification."),
+    ],
+    errors: &[],
+    dialects: &[],
     tools: &[],
     places: &[
-        CapabilityPlace { side: Side::Server, path: &["conversationEvents"], canonical: true, is_ours: |_| true },
-        CapabilityPlace {
-            side: Side::Server,
-            path: &["experimental", "conversationEvents"],
-            canonical: false,
-            is_ours: |_| true,
-        },
+        CapabilityPlace::new(Side::Server, &["conversationEvents"], true),
+        CapabilityPlace::new(Side::Server, &["experimental", "conversationEvents"], false),
     ],
     schemas: &SCHEMAS,
 };

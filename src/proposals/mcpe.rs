@@ -12,7 +12,7 @@ use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
-    CapabilityPlace, Carried, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side, SummarizedMessage,
+    CapabilityPlace, Carried, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Shape, Side, SummarizedMessage,
 };
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -41,25 +41,36 @@ static DESCRIPTOR: Descriptor = Descriptor {
     title: "MCP Events",
     source: SOURCE,
     glossary: "With the tool `events_subscribe`, a client subscribes to events of the outside world. Its filter says which events; its delivery channels say how they come: `realtime` (each at once, as `events/event`), `cron` (batches at repeated times, as `events/batch`) or `scheduled` (one batch at `deliverAt`). A webhook is a URL that the subscription's events trigger. To grant a subscription is to answer the call without an error.",
+    about: "The server has subscriptions to events, which the model manages by tools.",
     methods: &[
         notification(EVENT, &["event", "type"]),
         notification(BATCH, &["subscriptionId"]),
         notification(EXPIRED, &["subscriptionId"]),
     ],
+    texts: &[
+        ("events/event", "Carries one event of a subscription."),
+        ("events/batch", "Carries several events of a subscription at once."),
+        ("events/subscription_expired", "Says that a subscription has ended."),
+    ],
+    errors: &[],
+    dialects: &[],
     tools: &["events_subscribe", "events_unsubscribe", "events_list", "events_pause", "events_resume", "events_update"],
     places: &[
-        CapabilityPlace { side: Side::Server, path: &["events"], canonical: true, is_ours: is_mcpe },
-        CapabilityPlace { side: Side::Server, path: &["experimental", "events"], canonical: false, is_ours: is_mcpe },
+        CapabilityPlace { shape: MCPE, ..CapabilityPlace::new(Side::Server, &["events"], true) },
+        CapabilityPlace { shape: MCPE, ..CapabilityPlace::new(Side::Server, &["experimental", "events"], false) },
     ],
     schemas: &SCHEMAS,
 };
 
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpe/schema.json"));
 
-/// Whether a capability `events` is MCPE's. The events working group's protocol uses the same name, with an empty
+/// What a capability `events` of MCPE looks like. The events working group's protocol uses the same name, with an empty
 /// object or `listChanged`, so the members decide (AMB-E6).
+const MCPE: Shape = Shape::HasOneOf(&["maxSubscriptions", "deliveryChannels", "features"]);
+
+/// Whether a capability `events` is MCPE's.
 pub(crate) fn is_mcpe(value: &Value) -> bool {
-    ["maxSubscriptions", "deliveryChannels", "features"].iter().any(|member| value.get(member).is_some())
+    MCPE.fits(value)
 }
 
 /// The methods of that protocol, in any of its dialects.

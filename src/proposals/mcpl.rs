@@ -58,6 +58,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     title: "MCP Live",
     source: SOURCE,
     glossary: "A feature set is a named part of a server that the host can enable and disable (`featureSets/update`); a scope limits what one may do. A push event (`push/event`) asks the host to start a turn. Context hooks (`context/beforeInference`, `context/afterInference`) are what the host sends around each inference, a run of the model, so that the server can add text (an injection) or change the answer. With `inference/request`, a server runs the host's model. A state is data that a tool returns and gets back; a checkpoint names one. A channel is a place for messages outside of MCP, such as a chat room.",
+    about: "The side speaks MCPL: feature sets, pushed events, hooks around inference, channels.",
     methods: &[
         request(PUSH_EVENT, Sender::Server, &["eventId"]),
         request(BEFORE_INFERENCE, Sender::Client, &["inferenceId"]),
@@ -79,10 +80,41 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         either("channels/publish", Sender::Client, &["channelId"]),
         request("channels/incoming", Sender::Server, &[]),
     ],
+    texts: &[
+        ("push/event", "Tells the host about an event, which may begin a turn of the model."),
+        ("context/beforeInference", "Asks the server for context before the host asks its model."),
+        ("context/afterInference", "Tells the server what the model answered; a blocking hook may change it."),
+        ("inference/request", "Asks the host to have its model answer, with or without streaming."),
+        ("inference/chunk", "Carries a part of an answer that the server asked to be streamed."),
+        ("model/info", "Asks the host which model it uses."),
+        ("featureSets/update", "Tells the server which of its feature sets are enabled, and their scopes."),
+        ("featureSets/changed", "Tells the host that the server's feature sets have changed."),
+        ("scope/elevate", "Asks the user to allow something beyond the scopes of a feature set."),
+        ("state/rollback", "Returns the state of a feature set to a checkpoint."),
+        ("channels/register", "Offers the host channels that messages come from and go to."),
+        ("channels/changed", "Says which channels were added, removed or changed."),
+        ("channels/list", "Lists the channels that are registered or open."),
+        ("channels/open", "Opens a channel."),
+        ("channels/close", "Closes a channel."),
+        ("channels/outgoing/chunk", "Carries a part of a message to a channel while the model writes it."),
+        ("channels/outgoing/complete", "Carries the complete message to a channel."),
+        ("channels/publish", "Publishes a message to a channel."),
+        ("channels/incoming", "Gives the host messages that arrived on a channel."),
+    ],
+    errors: &[
+        (-32001, "feature set not enabled"),
+        (-32002, "capability denied (0.5)"),
+        (-32003, "unknown feature set"),
+        (-32005, "checkpoint not found"),
+        (-32017, "channel not permitted"),
+        (-32023, "unknown channel"),
+        (-32024, "channel open failed"),
+    ],
+    dialects: &[],
     tools: &[],
     places: &[
-        CapabilityPlace { side: Side::Server, path: &["experimental", "mcpl"], canonical: true, is_ours: |_| true },
-        CapabilityPlace { side: Side::Client, path: &["experimental", "mcpl"], canonical: true, is_ours: |_| true },
+        CapabilityPlace::new(Side::Server, &["experimental", "mcpl"], true),
+        CapabilityPlace::new(Side::Client, &["experimental", "mcpl"], true),
     ],
     schemas: &SCHEMAS,
 };
@@ -173,19 +205,6 @@ impl Proposal for Mcpl {
         let data = &error["data"];
         let lacks = error["code"] == -32001 && !(data["featureSet"].is_string() && data["canEnable"].is_boolean());
         lacks.then(|| "the error's data lacks featureSet or canEnable".to_owned()).into_iter().collect()
-    }
-
-    fn error_name(&self, code: i64) -> Option<&'static str> {
-        Some(match code {
-            -32001 => "feature set not enabled",
-            -32002 => "capability denied (0.5)",
-            -32003 => "unknown feature set",
-            -32005 => "checkpoint not found",
-            -32017 => "channel not permitted",
-            -32023 => "unknown channel",
-            -32024 => "channel open failed",
-            _ => return None,
-        })
     }
 }
 

@@ -92,6 +92,23 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         self.entries.iter_mut()
     }
 
+    /// Removes the oldest entry.
+    pub(crate) fn pop_oldest(&mut self) -> Option<(K, V)> {
+        let key = self.order.pop_front()?;
+        self.entries.remove(&key).map(|value| (key, value))
+    }
+
+    /// Removes the only entry, if there is exactly one.
+    pub(crate) fn take_only(&mut self) -> Option<(K, V)> {
+        match self.order.len() {
+            1 => {
+                let key = self.order.pop_front()?;
+                self.entries.remove(&key).map(|value| (key, value))
+            }
+            _ => None,
+        }
+    }
+
     /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.order.len()

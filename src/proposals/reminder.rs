@@ -30,6 +30,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     title: "notifications/reminder",
     source: SOURCE,
     glossary: "A reminder is a short note for the model, which a server sends as `notifications/reminder`. The host shows it in `ttlTurns` turns; a turn is one request of the host to the model. A newer reminder with the same `dedupeKey` replaces one that waits. The older form is `_meta.harn.reminder` in `notifications/message`.",
+    about: "The server sends reminders.",
     methods: &[MethodSpec::proposed(
         REMINDER,
         MethodKind::Notification,
@@ -37,21 +38,14 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         &["reminder", "dedupeKey"],
         SOURCE,
     )],
+    texts: &[("notifications/reminder", "Gives the host text for the model's next turn, without beginning a turn.")],
+    errors: &[],
+    dialects: &[],
     tools: &[],
     places: &[
-        CapabilityPlace { side: Side::Server, path: &["reminders"], canonical: true, is_ours: |_| true },
-        CapabilityPlace {
-            side: Side::Server,
-            path: &["_meta", "harn", "reminders"],
-            canonical: false,
-            is_ours: |_| true,
-        },
-        CapabilityPlace {
-            side: Side::Server,
-            path: &["experimental", "reminders"],
-            canonical: false,
-            is_ours: |_| true,
-        },
+        CapabilityPlace::new(Side::Server, &["reminders"], true),
+        CapabilityPlace::new(Side::Server, &["_meta", "harn", "reminders"], false),
+        CapabilityPlace::new(Side::Server, &["experimental", "reminders"], false),
     ],
     schemas: &SCHEMAS,
 };

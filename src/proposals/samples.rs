@@ -43,7 +43,7 @@ mod tests {
                 let declared = samples.capability.expect("a declaration");
                 assert_eq!(descriptor.schemas.check("capability:server", &declared), Some(vec![]));
                 let ours = descriptor.places.iter().filter(|place| place.side == Side::Server);
-                assert!(ours.into_iter().all(|place| (place.is_ours)(&declared)), "{}", descriptor.name);
+                assert!(ours.into_iter().all(|place| place.shape.fits(&declared)), "{}", descriptor.name);
             }
             for spec in descriptor.methods.iter().filter(|spec| spec.sender != Sender::Client) {
                 assert!(samples.messages.iter().any(|it| it.method == spec.name), "no sample of {}", spec.name);

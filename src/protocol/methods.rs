@@ -67,6 +67,8 @@ pub struct MethodSpec {
     pub about: &'static [&'static str],
     /// The document that defines it.
     pub source: &'static str,
+    /// A request that is answered only at the end of something, and may stay open as long as the session.
+    pub stays_open: bool,
 }
 
 impl MethodSpec {
@@ -78,7 +80,8 @@ impl MethodSpec {
         about: &'static [&'static str],
         source: &'static str,
     ) -> Self {
-        Self { name, kind, sender, since: Revision::V2024_11_05, until: Revision::V2025_11_25, about, source }
+        let (since, until) = (Revision::V2024_11_05, Revision::V2025_11_25);
+        Self { name, kind, sender, since, until, about, source, stays_open: false }
     }
 
     /// Returns whether the revision has it.
@@ -106,7 +109,7 @@ const fn core(
     until: Revision,
     about: &'static [&'static str],
 ) -> MethodSpec {
-    MethodSpec { name, kind, sender, since, until, about, source: "MCP specification" }
+    MethodSpec { name, kind, sender, since, until, about, source: "MCP specification", stays_open: false }
 }
 
 /// The methods of MCP itself.
@@ -133,7 +136,10 @@ pub(crate) const CORE: &[MethodSpec] = &[
         Revision::V2026_07_28,
         &["_meta", "io.modelcontextprotocol/clientInfo", "name"],
     ),
-    core("subscriptions/listen", Request, Client, Revision::V2026_07_28, Revision::V2026_07_28, &[]),
+    MethodSpec {
+        stays_open: true,
+        ..core("subscriptions/listen", Request, Client, Revision::V2026_07_28, Revision::V2026_07_28, &[])
+    },
     core("tasks/cancel", Request, Either, Revision::V2025_11_25, Revision::V2025_11_25, &["taskId"]),
     core("tasks/get", Request, Either, Revision::V2025_11_25, Revision::V2025_11_25, &["taskId"]),
     core("tasks/list", Request, Either, Revision::V2025_11_25, Revision::V2025_11_25, &[]),

@@ -2,6 +2,7 @@
 //! use.
 
 use super::revision::{Era, Revision};
+use crate::wire::mask::masked;
 use foldhash::fast::RandomState;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -120,7 +121,7 @@ pub(crate) fn check_template(
 }
 
 fn violation(error: &jsonschema::ValidationError<'_>) -> SchemaViolation {
-    SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) }
+    SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&masked(&error.to_string())) }
 }
 
 /// Shortens an error's text, which contains the whole value, to its beginning and end.

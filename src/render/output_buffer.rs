@@ -1,5 +1,7 @@
-//! Buffers output: collects small pieces, and writes large ones directly, so that memory use stays small.
+//! Buffers output: collects small pieces, and writes large ones directly, so that memory use stays small. Webhook secrets
+//! in it are hidden.
 
+use crate::wire::mask::Mask;
 use std::io::{self, Write};
 
 /// The buffer is written when it reaches this length, in bytes.
@@ -10,13 +12,21 @@ const FLUSH_BYTES: usize = 64 << 10;
 pub struct OutputBuffer<W> {
     gathered: Vec<u8>,
     to: W,
+    /// Hides secrets; `None` if the exact bytes are wanted.
+    mask: Option<Mask>,
     failed: Option<io::Error>,
 }
 
 impl<W: Write> OutputBuffer<W> {
     /// Creates a buffer for `to`, which gets everything in larger pieces.
     pub fn new(to: W) -> Self {
-        Self { gathered: Vec::new(), to, failed: None }
+        Self { gathered: Vec::new(), to, mask: Some(Mask::default()), failed: None }
+    }
+
+    /// Writes the exact bytes from now on, with secrets.
+    pub(crate) fn be_exact(&mut self) {
+        self.pass_on();
+        self.mask = None;
     }
 
     /// Returns the buffer, to append small pieces. Call [`OutputBuffer::relieve`] regularly to limit its size.
@@ -44,7 +54,11 @@ impl<W: Write> OutputBuffer<W> {
             return self.relieve();
         }
         self.pass_on();
-        self.try_to(|to| to.write_all(bytes));
+        if self.mask.as_mut().is_none_or(|mask| mask.passes(bytes)) {
+            return self.try_to(|to| to.write_all(bytes));
+        }
+        self.gathered.extend_from_slice(bytes);
+        self.pass_on();
     }
 
     /// Writes the whole buffer.
@@ -65,7 +79,10 @@ impl<W: Write> OutputBuffer<W> {
     }
 
     fn pass_on(&mut self) {
-        let gathered = std::mem::take(&mut self.gathered);
+        let mut gathered = std::mem::take(&mut self.gathered);
+        if let Some(mask) = &mut self.mask {
+            mask.hide(&mut gathered);
+        }
         if !gathered.is_empty() {
             self.try_to(|to| to.write_all(&gathered));
         }

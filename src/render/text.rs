@@ -2,10 +2,11 @@
 //! direction.
 //!
 //! For people, such characters are made visible. In JSON they are escaped, so that parsing gives the same strings.
-//! Output that is requested byte for byte (`show --raw`, `reel cat`, `export`) is not changed.
+//! Output that is requested byte for byte (`show --raw`, `reel cat`) is not changed.
 
 pub use crate::wire::text::{visible, visible_text};
 
+use crate::wire::mask::masked;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -15,7 +16,15 @@ fn steers(found: char) -> bool {
 }
 
 /// Makes a text of several lines safe to print. Line breaks and tabs are kept, and so are colours if `coloured`.
+/// Webhook secrets are hidden.
 pub(crate) fn printable(text: &str, coloured: bool) -> Cow<'_, str> {
+    match masked(text) {
+        Cow::Borrowed(text) => harmless(text, coloured),
+        Cow::Owned(text) => harmless(&text, coloured).into_owned().into(),
+    }
+}
+
+fn harmless(text: &str, coloured: bool) -> Cow<'_, str> {
     let is_odd = |found: char| !matches!(found, '\n' | '\t') && steers(found);
     let Some(mut at) = text.find(is_odd) else { return text.into() };
     let mut out = String::with_capacity(text.len() + 16);

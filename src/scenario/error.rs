@@ -89,7 +89,8 @@ fn member_at(text: &str, place: TextPosition) -> Option<&str> {
     let column = usize::try_from(place.column).ok()?.checked_sub(1)?;
     let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
     let (before, after) = line.split_at(at);
-    let is_name = |word: &&str| !word.is_empty() && word.chars().all(|one| one.is_alphanumeric() || one == '_');
+    let is_name =
+        |word: &&str| !word.is_empty() && word.chars().all(|one| one.is_alphanumeric() || matches!(one, '_' | '-'));
     // Try a name right here, then one before the value, then one at the end of the line above.
     let here = after.split_once(':').map(|(name, _)| name);
     let last = |text: &str| -> Option<usize> { text.trim_end().strip_suffix(':').map(str::len) };

@@ -4,11 +4,13 @@
 //! text:"commit"`, with `and` (or nothing), `or`, `not` and parentheses. Terms that depend only on a header need no
 //! payload.
 
-use crate::proposals;
+use crate::proposals::{Descriptor, Registry};
 use crate::trace::{EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::units::{parse_size, parse_time};
 use crate::wire::{Direction, MessageKind, json};
 use globset::{GlobBuilder, GlobMatcher};
+use serde_json::Value;
+use std::fmt;
 
 /// An error in a filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +39,7 @@ enum Term {
     Method(GlobMatcher),
     Direction(Direction),
     Tool(GlobMatcher),
-    Extension(&'static str),
+    Extension(Extension),
     Kind(Vec<MessageKind>),
     Event(EventKind),
     Id(String),
@@ -47,6 +49,16 @@ enum Term {
     Slow(Limit),
     Size(Limit),
     Text(Vec<u8>),
+}
+
+/// A proposal or a pack.
+#[derive(Clone, Copy)]
+struct Extension(&'static Descriptor);
+
+impl fmt::Debug for Extension {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.0.name)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,14 +95,23 @@ pub struct FilterInput<'a> {
 }
 
 impl Filter {
-    /// Parses a filter. An empty filter matches everything.
+    /// Parses a filter that knows the five proposals. An empty filter matches everything.
     ///
     /// # Errors
     ///
     /// If the filter is not valid.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
+        Self::parse_knowing(text, Registry::built_in())
+    }
+
+    /// Parses a filter that knows these proposals and packs.
+    ///
+    /// # Errors
+    ///
+    /// If the filter is not valid.
+    pub(crate) fn parse_knowing(text: &str, registry: &Registry) -> Result<Self, FilterError> {
         let tokens = tokenize(text)?;
-        let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
+        let mut parser = Parser { tokens: &tokens, at: 0, depth: 0, registry };
         if tokens.is_empty() {
             return Ok(Self(Node::All(Vec::new())));
         }
@@ -176,7 +197,7 @@ impl Term {
             Self::Slow(limit) => input.latency.is_some_and(|latency| limit.holds(latency)),
             Self::Size(limit) => limit.holds(i64::from(header.len)),
             Self::Tool(glob) => return tool_matches(glob, input),
-            Self::Extension(name) => return belongs_to(name, input),
+            Self::Extension(extension) => return extension.has(input),
             Self::Text(text) => return input.body.map(|body| contains_ignoring_case(body, text)),
         })
     }
@@ -208,28 +229,30 @@ pub(crate) fn tool_name(body: &[u8]) -> Option<String> {
     json::at_path(body, &["params", "name"]).and_then(json::as_str).map(|name| name.into_owned())
 }
 
-fn belongs_to(name: &str, input: &FilterInput<'_>) -> Option<bool> {
-    let named = |proposal: Option<&dyn proposals::Proposal>| {
-        proposal.is_some_and(|proposal| proposal.descriptor().name == name)
-    };
-    let Some(method) = input.method else { return Some(false) };
-    if matches!(method, "initialize" | "server/discover") {
-        return input.body.map(|body| declares(name, body));
+impl Extension {
+    /// Returns whether a message belongs to the extension; `None` if only the payload says so.
+    fn has(self, input: &FilterInput<'_>) -> Option<bool> {
+        let has_tool = |tool: &str| self.0.tools.contains(&tool);
+        match (input.method, input.tool) {
+            (None, _) => Some(false),
+            (Some("initialize" | "server/discover"), _) => input.body.map(|body| self.is_declared_in(body)),
+            (Some("tools/call"), Some(tool)) => Some(has_tool(tool)),
+            (Some("tools/call"), None) => input.body.map(|body| tool_name(body).is_some_and(|tool| has_tool(&tool))),
+            (Some(method), _) => Some(self.0.methods.iter().any(|spec| spec.name == method)),
+        }
     }
-    if method != "tools/call" {
-        return Some(named(proposals::of_method(method)));
-    }
-    if let Some(tool) = input.tool {
-        return Some(named(proposals::of_tool(tool)));
-    }
-    input.body.map(|body| tool_name(body).is_some_and(|tool| named(proposals::of_tool(&tool))))
-}
 
-/// Returns whether a message of the handshake declares the proposal.
-fn declares(name: &str, body: &[u8]) -> bool {
-    let capabilities = ["params", "result"].into_iter().find_map(|part| json::at_path(body, &[part, "capabilities"]));
-    let (Some(capabilities), Some(proposal)) = (capabilities, proposals::by_name(name)) else { return false };
-    proposal.descriptor().places.iter().any(|place| json::at_path(capabilities, place.path).is_some())
+    /// Returns whether a message of the handshake declares the extension.
+    fn is_declared_in(self, body: &[u8]) -> bool {
+        let capabilities =
+            ["params", "result"].into_iter().find_map(|part| json::at_path(body, &[part, "capabilities"]));
+        let is_at = |path: &[&str]| capabilities.is_some_and(|text| json::at_path(text, path).is_some());
+        // Parsing is only worth it if something is there.
+        self.0.places.iter().any(|place| is_at(place.path)) && {
+            let value: Value = capabilities.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+            self.0.places.iter().any(|place| place.value(&value).is_some())
+        }
+    }
 }
 
 fn contains_ignoring_case(body: &[u8], text: &[u8]) -> bool {
@@ -282,6 +305,7 @@ struct Parser<'a> {
     at: usize,
     /// The current nesting depth of parentheses and `not`.
     depth: usize,
+    registry: &'a Registry,
 }
 
 impl Parser<'_> {
@@ -340,7 +364,7 @@ impl Parser<'_> {
                 Ok(node)
             }
             ")" | "and" | "or" => Err(FilterError { reason: "missing term".into(), at: token.clone() }),
-            term => parse_term(term).map(Node::Term),
+            term => parse_term(term, self.registry).map(Node::Term),
         }
     }
 }
@@ -352,7 +376,7 @@ pub(crate) const TERMS: &[(&str, &str)] = &[
     ("tool:Bash", "the tool that is called; also matches the response"),
     (
         "ext:mcpl",
-        "messages and declarations of an extension of MCP (a proposal): conversation, reminder, mcpl, hooks, mcpe",
+        "messages and declarations of a proposal (conversation, reminder, mcpl, hooks, mcpe) or of a pack, by its name",
     ),
     (
         "kind:notification",
@@ -385,7 +409,7 @@ fn meant(word: &str) -> Option<&'static str> {
     })
 }
 
-fn parse_term(token: &str) -> Result<Term, FilterError> {
+fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
     let wrong = |reason: String| FilterError { reason, at: token.to_owned() };
     match token {
         "error" => return Ok(Term::Error),
@@ -405,11 +429,11 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
         "method" => Term::Method(glob(value).map_err(wrong)?),
         "tool" => Term::Tool(glob(value).map_err(wrong)?),
         "dir" => Term::Direction(Direction::from_short(value).ok_or_else(|| wrong("expected c2s or s2c".into()))?),
-        "ext" => Term::Extension(
-            proposals::by_name(value)
-                .map(|proposal| proposal.descriptor().name)
-                .ok_or_else(|| wrong(format!("unknown proposal; expected one of {}", extension_names())))?,
-        ),
+        "ext" => {
+            let known = registry.by_name(value);
+            let unknown = || wrong(format!("unknown proposal or pack; expected one of {}", registry.names()));
+            Term::Extension(Extension(known.ok_or_else(unknown)?.descriptor()))
+        }
         "kind" => Term::Kind(
             kinds(value)
                 .ok_or_else(|| wrong(format!("unknown kind of message; expected one of {}", meaning_of("kind"))))?,
@@ -434,10 +458,6 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
 fn meaning_of(name: &str) -> &'static str {
     let is_it = |term: &&(&str, &'static str)| term.0.split_once(':').is_some_and(|(found, _)| found == name);
     TERMS.iter().find(is_it).map_or("", |term| term.1)
-}
-
-fn extension_names() -> String {
-    proposals::REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect::<Vec<_>>().join(", ")
 }
 
 fn glob(pattern: &str) -> Result<GlobMatcher, String> {

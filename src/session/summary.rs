@@ -1,11 +1,11 @@
 //! Describes a message in a few words: what it is about, or the outcome of a request.
 
 use super::details;
-use crate::proposals::{self, SummarizedMessage, clip};
+use crate::proposals::{Registry, SummarizedMessage, clip};
 use crate::protocol::revision::meta;
-use crate::protocol::{MethodSpec, errors, methods};
+use crate::protocol::{MethodSpec, methods};
 use crate::wire::text::counted_as;
-use crate::wire::{Envelope, MessageKind, json};
+use crate::wire::{MessageKind, json};
 use std::fmt::Write;
 
 /// The usual maximum length of a quoted text, in characters.
@@ -26,23 +26,30 @@ pub(crate) enum Depth {
 
 /// Appends what a call is about: a tool's name, a resource's URI, or what a proposal says about its message; with
 /// [`Depth::Details`], also its arguments.
-pub(crate) fn call(spoken: &SummarizedMessage<'_>, depth: Depth, out: &mut String) {
+pub(crate) fn call(spoken: &SummarizedMessage<'_>, registry: &Registry, depth: Depth, out: &mut String) {
     let params = spoken.envelope.params;
     if let Some(spec) = methods::lookup(spoken.method) {
         if let Some(params) = params {
-            core_call(spoken, spec, params, depth, out);
+            core_call(spoken, registry, spec, params, depth, out);
         }
-    } else if let Some(proposal) = proposals::of_method(spoken.method) {
+    } else if let Some(proposal) = registry.of_method(spoken.method) {
         proposal.summarize(spoken, out);
     } else if let (Depth::Details, Some(params)) = (depth, params) {
         details::of_unknown_call(params, out);
     }
 }
 
-fn core_call(spoken: &SummarizedMessage<'_>, spec: &MethodSpec, params: &[u8], depth: Depth, out: &mut String) {
+fn core_call(
+    spoken: &SummarizedMessage<'_>,
+    registry: &Registry,
+    spec: &MethodSpec,
+    params: &[u8],
+    depth: Depth,
+    out: &mut String,
+) {
     if let Some(subject) = methods::subject(spec, params) {
         if spoken.method == "tools/call"
-            && let Some(proposal) = proposals::of_tool(&subject)
+            && let Some(proposal) = registry.of_tool(&subject)
         {
             return proposal.summarize(spoken, out);
         }
@@ -85,10 +92,10 @@ fn log_line(params: &[u8], out: &mut String) {
 }
 
 /// Appends the outcome of a call, from its response: "ok" or, depending on the depth, what the result says.
-pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, depth: Depth, out: &mut String) {
+pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, registry: &Registry, depth: Depth, out: &mut String) {
     let envelope = spoken.envelope;
     if envelope.kind == MessageKind::Error {
-        return error(envelope, out);
+        return error(spoken, registry, out);
     }
     if envelope.tool_error {
         // Users look for errors, so they get more space.
@@ -104,7 +111,7 @@ pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, depth: Depth, out: &mut St
         if depth == Depth::Details && out.len() == start {
             envelope.result.into_iter().for_each(|result| details::of_result(spoken.method, result, out));
         }
-    } else if let Some(proposal) = proposals::of_method(spoken.method) {
+    } else if let Some(proposal) = registry.of_method(spoken.method) {
         proposal.summarize(spoken, out);
     } else if depth == Depth::Details {
         envelope.result.into_iter().for_each(|result| details::of_unknown_result(result, out));
@@ -114,12 +121,13 @@ pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, depth: Depth, out: &mut St
     }
 }
 
-fn error(envelope: &Envelope<'_>, out: &mut String) {
+fn error(spoken: &SummarizedMessage<'_>, registry: &Registry, out: &mut String) {
     out.push_str("error");
-    let Some(body) = envelope.error else { return };
+    let Some(body) = spoken.envelope.error else { return };
     let code = json::first_member(body, "code").map(String::from_utf8_lossy).unwrap_or_default();
     let _ = write!(out, " {code}");
-    let meaning = code.parse().ok().and_then(errors::name).map(std::borrow::Cow::Borrowed);
+    let meaning =
+        code.parse().ok().and_then(|code| registry.error_name(spoken.method, code)).map(std::borrow::Cow::Borrowed);
     let message = json::first_member(body, "message").and_then(|text| json::str_start(text, SHORT));
     if let Some(text) = message.or(meaning) {
         let _ = write!(out, " {}", clip(&text, SHORT));
@@ -127,11 +135,11 @@ fn error(envelope: &Envelope<'_>, out: &mut String) {
 }
 
 /// Returns whether [`outcome`] may say more about a result of this method than "ok".
-pub(crate) fn reports_results_of(method: &str, depth: Depth) -> bool {
+pub(crate) fn reports_results_of(method: &str, registry: &Registry, depth: Depth) -> bool {
     match methods::lookup(method) {
         _ if depth != Depth::Outcome => depth == Depth::Details,
         Some(_) => matches!(method, "initialize" | "server/discover") || listed(method).is_some(),
-        None => proposals::of_method(method).is_some(),
+        None => registry.of_method(method).is_some(),
     }
 }
 
@@ -180,7 +188,7 @@ fn first_text(result: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Direction;
+    use crate::wire::{Direction, Envelope};
 
     fn said(method: &str, text: &str) -> String {
         said_to(Depth::Outcome, method, text)
@@ -191,9 +199,9 @@ mod tests {
         let spoken = SummarizedMessage { method, direction: Direction::ClientToServer, envelope: &envelope };
         let mut out = String::new();
         if envelope.kind.is_response() {
-            outcome(&spoken, depth, &mut out)
+            outcome(&spoken, Registry::built_in(), depth, &mut out)
         } else {
-            call(&spoken, depth, &mut out)
+            call(&spoken, Registry::built_in(), depth, &mut out)
         }
         out
     }

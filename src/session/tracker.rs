@@ -1,7 +1,7 @@
 //! Tracks the state of a connection, message by message: era, revision, capabilities, handshake and pending requests.
 
 use super::pairing::Pairing;
-use crate::proposals::{self, Declared, PendingRequest};
+use crate::proposals::{Declared, PendingRequest, Registry};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::wire::{Direction, Envelope, MessageKind};
@@ -39,6 +39,7 @@ pub(crate) struct Tracker {
     pub initialize_asked: bool,
     open: Pairing<(PendingRequest, Era)>,
     exchange: u32,
+    registry: &'static Registry,
     /// The head of the exchange names a revision of the modern era.
     names_modern: bool,
 }
@@ -48,6 +49,13 @@ const MAX_OPEN: usize = 4096;
 
 impl Default for Tracker {
     fn default() -> Self {
+        Self::knowing(Registry::built_in())
+    }
+}
+
+impl Tracker {
+    /// Creates a tracker that remembers what these proposals need.
+    pub(crate) fn knowing(registry: &'static Registry) -> Self {
         Self {
             declared: Declared::default(),
             revision: None,
@@ -57,11 +65,10 @@ impl Default for Tracker {
             names_modern: false,
             open: Pairing::of(MAX_OPEN),
             exchange: 0,
+            registry,
         }
     }
-}
 
-impl Tracker {
     /// Returns how many requests were forgotten that may still be pending.
     pub(crate) fn forgotten(&self) -> usize {
         self.open.forgotten()
@@ -102,7 +109,7 @@ impl Tracker {
                         time,
                         direction,
                         method,
-                        params: remembered(envelope.method.as_deref().unwrap_or_default(), content),
+                        params: self.remembered(envelope.method.as_deref().unwrap_or_default(), content),
                     };
                     let earlier = self.open.ask_in(self.exchange, 0, direction, id.key(), (asked, step.era));
                     step.reused = earlier.map(|(asked, _)| asked);
@@ -148,6 +155,16 @@ impl Tracker {
         let mut open: Vec<_> = self.open.unanswered().map(|(asked, _)| asked).collect();
         open.sort_by_key(|asked| asked.seq);
         open
+    }
+
+    /// Returns what is kept of a request's params until its response comes, possibly forever: everything if a
+    /// proposal's rules need it and it is not too long, else an outline.
+    fn remembered(&self, method: &str, params: &Value) -> Value {
+        let looked_at = match method {
+            "tools/call" => params["name"].as_str().is_some_and(|tool| self.registry.of_tool(tool).is_some()),
+            _ => self.registry.of_method(method).is_some(),
+        };
+        if looked_at && fits(params, MAX_PARAMS_BYTES).is_some() { params.clone() } else { outline(params, 2) }
     }
 
     fn note_request(&mut self, method: &str, direction: Direction, era: Era, params: &Value) {
@@ -216,16 +233,6 @@ fn named_version(params: &Value) -> Option<&str> {
     Revision::parse(version).is_none_or(|revision| revision.era() == Era::Modern).then_some(version)
 }
 
-/// Returns what is kept of a request's params until its response comes, possibly forever: everything if a proposal's
-/// rules need it and it is not too long, else an outline.
-fn remembered(method: &str, params: &Value) -> Value {
-    let looked_at = match method {
-        "tools/call" => params["name"].as_str().is_some_and(|tool| proposals::of_tool(tool).is_some()),
-        _ => proposals::of_method(method).is_some(),
-    };
-    if looked_at && fits(params, MAX_PARAMS_BYTES).is_some() { params.clone() } else { outline(params, 2) }
-}
-
 /// Subtracts the length of a value from the remaining length; `None` if the value is longer.
 fn fits(value: &Value, left: usize) -> Option<usize> {
     let left = left.checked_sub(2)?;
@@ -263,6 +270,7 @@ mod tests {
 
     #[test]
     fn long_params_are_remembered_in_outline() {
+        let remembered = |method: &str, params: &Value| Tracker::default().remembered(method, params);
         let filter = json!({"eventTypes": ["x".repeat(MAX_PARAMS_BYTES)]});
         let arguments = json!({"subscriptionId": "s", "filter": filter, "note": "x".repeat(300)});
         let params = json!({"name": "events_update", "arguments": arguments, "_meta": {"a": 1}});

@@ -3,7 +3,7 @@
 
 use super::pairing::Pairing;
 use super::summary::{self, Depth};
-use crate::proposals::{SummarizedMessage, clip};
+use crate::proposals::{Registry, SummarizedMessage, clip};
 use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
@@ -123,7 +123,7 @@ impl Viewer {
 }
 
 /// An event, described in words.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Words {
     /// What a call is about; for a response, what the answered call was about.
     pub about: String,
@@ -131,9 +131,16 @@ pub(crate) struct Words {
     pub outcome: String,
     /// The tool that the call names.
     pub tool: Option<String>,
+    /// What knows the methods.
+    registry: &'static Registry,
 }
 
 impl Words {
+    /// Creates a description that is still empty.
+    pub(crate) fn knowing(registry: &'static Registry) -> Self {
+        Self { about: String::new(), outcome: String::new(), tool: None, registry }
+    }
+
     /// Clears the description.
     pub(crate) fn clear(&mut self) {
         self.about.clear();
@@ -175,6 +182,7 @@ impl Words {
         envelope.params = json::tail_at(body, "params");
         summary::call(
             &SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope },
+            self.registry,
             depth,
             &mut self.about,
         );
@@ -186,7 +194,7 @@ impl Words {
 
     fn report_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind, depth: Depth) {
         let failed = kind == MessageKind::Error || event.header.flags.has(Flags::TOOL_ERROR);
-        let is_reported = failed || summary::reports_results_of(method, depth);
+        let is_reported = failed || summary::reports_results_of(method, self.registry, depth);
         if !is_reported {
             return self.outcome.push_str("ok");
         }
@@ -200,7 +208,7 @@ impl Words {
             envelope.tool_error = failed;
         }
         let spoken = SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope };
-        summary::outcome(&spoken, depth, &mut self.outcome);
+        summary::outcome(&spoken, self.registry, depth, &mut self.outcome);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::report::Declaration;
 use super::rules;
 use super::subject::Message;
-use crate::proposals::{CapabilityPlace, Findings, Proposal, REGISTRY, Side};
+use crate::proposals::{CapabilityPlace, Findings, Proposal, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
 
@@ -12,14 +12,15 @@ use serde_json::Value;
 pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
     let Some((side, capabilities)) = declared_in(message) else { return };
     let seq = message.observed.seq;
-    let (definition, part) = match side {
-        Side::Client => ("capability:client", "params"),
-        Side::Server => ("capability:server", "result"),
+    let part = match side {
+        Side::Client => "params",
+        Side::Server => "result",
     };
-    for &proposal in REGISTRY {
+    for proposal in message.registry.iter() {
         let blocks: Vec<_> = blocks(proposal, side, capabilities).collect();
         for (place, value) in &blocks {
             let base = format!("/{part}/capabilities/{}", place.path.join("/"));
+            let definition = place.definition();
             super::schema::check_proposal(proposal, definition, value, &base, &rules::CAPABILITY_SHAPE, seq, findings);
         }
         if side == Side::Server
@@ -37,13 +38,14 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
 /// Adds the proposals that the message declares to the list.
 pub(super) fn note_declared(message: &Message<'_>, list: &mut Vec<Declaration>) {
     let Some((side, capabilities)) = declared_in(message) else { return };
-    for &proposal in REGISTRY {
+    for proposal in message.registry.iter() {
         for (place, _) in blocks(proposal, side, capabilities) {
             let declaration = Declaration {
                 proposal: proposal.descriptor().name,
                 side,
                 place: place.path.join("."),
                 canonical: place.canonical,
+                dialect: None,
             };
             if !list.contains(&declaration) {
                 list.push(declaration);
@@ -57,10 +59,8 @@ fn blocks<'a>(
     side: Side,
     capabilities: &'a Value,
 ) -> impl Iterator<Item = (&'static CapabilityPlace, &'a Value)> {
-    proposal.descriptor().places.iter().filter(move |place| place.side == side).filter_map(move |place| {
-        let value = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
-        (place.is_ours)(value).then_some((place, value))
-    })
+    let places = proposal.descriptor().places.iter().filter(move |place| place.side == side);
+    places.filter_map(move |place| Some((place, place.value(capabilities)?)))
 }
 
 /// Returns the capabilities that a message declares, and which side declares them.

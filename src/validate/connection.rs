@@ -10,7 +10,7 @@ use super::report::{ConnectionSummary, Peer};
 use super::subject::{Message, SUBJECTS, Subject};
 use super::verdicts::{Scope, Verdicts};
 use super::{capability, envelope, http, lifecycle, method, rules, schema, sender, stream};
-use crate::proposals::{self, ConversationEvent, Findings, Observed, Observer, Overview, REGISTRY};
+use crate::proposals::{ConversationEvent, Findings, Observed, Observer, Overview, Registry};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
@@ -38,6 +38,7 @@ impl Shared {
 /// The state of one connection.
 pub(super) struct Connection {
     pub findings: Findings,
+    registry: &'static Registry,
     tracker: Tracker,
     observers: Vec<Box<dyn Observer>>,
     subjects: Vec<Box<dyn Subject>>,
@@ -70,11 +71,12 @@ pub(super) struct Before {
 }
 
 impl Connection {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(registry: &'static Registry) -> Self {
         Self {
             findings: Findings::default(),
-            tracker: Tracker::default(),
-            observers: REGISTRY.iter().map(|proposal| proposal.observer()).collect(),
+            registry,
+            tracker: Tracker::knowing(registry),
+            observers: registry.iter().map(|proposal| proposal.observer()).collect(),
             subjects: SUBJECTS.iter().map(|entry| (entry.begin)()).collect(),
             http: Http::default(),
             pairs: Pairs::default(),
@@ -239,7 +241,8 @@ impl Connection {
         let request = step.request.as_ref();
         let declared = &self.tracker.declared;
         let observed = Observed { seq, time, direction, envelope, method, content, request, declared, whole: value };
-        let message = Message { observed, before, era: step.era, header, schemas: &shared.schemas };
+        let message =
+            Message { observed, before, era: step.era, header, schemas: &shared.schemas, registry: self.registry };
         self.lifecycle.check(&message, &self.tracker, &mut self.findings);
         self.method.check(&message, &self.pairs, &mut self.findings);
         schema::check(&message, &mut self.findings);
@@ -249,14 +252,15 @@ impl Connection {
         if header.exchange != 0 {
             self.http.message(&message, event, &mut shared.http, &mut self.findings);
         }
-        if is_astray(&message.observed) {
+        if is_astray(&message) {
             return;
         }
         for subject in &mut self.subjects {
             subject.observe(&message, &mut self.findings);
         }
         let observed = &message.observed;
-        let reported = method.and_then(proposals::of_method).and_then(|proposal| proposal.conversation_event(observed));
+        let proposal = method.and_then(|method| self.registry.of_method(method));
+        let reported = proposal.and_then(|proposal| proposal.conversation_event(observed));
         let moment = reported.and_then(|moment| self.turns.reported(moment));
         if let Some(moment) = moment {
             reach(&mut self.observers, &mut self.overlap, moment, header, &mut self.findings);
@@ -289,7 +293,7 @@ impl Connection {
             http: self.http.next_session(),
             last_time: self.last_time,
             behind_listener: self.behind_listener,
-            ..Self::new()
+            ..Self::new(self.registry)
         };
         if is_part {
             self.be_part();
@@ -299,7 +303,7 @@ impl Connection {
     /// Reports the requests without a response, unless it may have been left out.
     fn finish_pairs(&mut self) {
         if !self.is_part {
-            self.pairs.finish(self.last_time, &mut self.findings);
+            self.pairs.finish(self.last_time, self.registry, &mut self.findings);
         }
     }
 
@@ -321,24 +325,35 @@ impl Connection {
         }
     }
 
+    /// Adds to each declaration the dialect of its proposal that the session uses.
+    fn name_dialects(&mut self) {
+        for (proposal, observer) in self.registry.iter().zip(&self.observers) {
+            let name = proposal.descriptor().name;
+            let declared = self.summary.declared.iter_mut().filter(|declaration| declaration.proposal == name);
+            declared.for_each(|declaration| declaration.dialect = observer.dialect());
+        }
+    }
+
     /// Returns the summary of the finished connection.
-    pub(super) fn into_summary(self, stream: u32) -> ConnectionSummary {
+    pub(super) fn into_summary(mut self, stream: u32) -> ConnectionSummary {
+        self.name_dialects();
         let (era, revision) = (self.tracker.era, self.tracker.revision);
         let scope = Scope { era, revision, is_http: self.http.is_streamable() };
-        let verdicts = Verdicts::new(self.findings.tallies(), scope);
+        let verdicts = Verdicts::new(self.findings.tallies(), scope, self.registry);
         ConnectionSummary { stream, era, revision: self.tracker.version_text, verdicts, ..self.summary }
     }
 }
 
 /// Returns whether the wrong side sent this message, or the request that it answers. That is a finding of its own; the
 /// proposals' rules for the other side do not apply to the message.
-fn is_astray(observed: &Observed<'_>) -> bool {
+fn is_astray(message: &Message<'_>) -> bool {
+    let observed = &message.observed;
     let (method, direction) = match observed.request {
         Some(asked) => (Some(asked.method.as_str()), asked.direction),
         None if observed.envelope.kind.is_response() => return false,
         None => (observed.method, observed.direction),
     };
-    method.and_then(proposals::method_spec).is_some_and(|spec| !spec.sender.allows(direction))
+    method.and_then(|method| message.registry.method_spec(method)).is_some_and(|spec| !spec.sender.allows(direction))
 }
 
 fn reach(

@@ -15,7 +15,7 @@ const MAX_SHOWN: usize = 3;
 
 /// What became of a schema.
 #[derive(Debug)]
-pub(super) enum Compiled {
+pub(crate) enum Compiled {
     /// Values can be checked against it.
     Usable(Box<Validator>),
     /// It breaks the rules of its dialect, for this reason.
@@ -60,7 +60,7 @@ impl Library {
 }
 
 /// Compiles a schema. Without `$schema`, its dialect is 2020-12.
-pub(super) fn compile(schema: &Value) -> Compiled {
+pub(crate) fn compile(schema: &Value) -> Compiled {
     if !fits(schema, MAX_DEPTH, &mut MAX_VALUES.clone()) {
         return Compiled::Unknown;
     }
@@ -114,7 +114,7 @@ pub(super) fn differences_within(left: &mut usize, validator: &Validator, value:
 }
 
 /// Describes how a value differs from its schema; `None` if it does not.
-pub(super) fn differences(validator: &Validator, value: &Value) -> Option<String> {
+pub(crate) fn differences(validator: &Validator, value: &Value) -> Option<String> {
     if validator.is_valid(value) {
         return None;
     }
@@ -124,6 +124,7 @@ pub(super) fn differences(validator: &Validator, value: &Value) -> Option<String
 
 fn at(error: &jsonschema::ValidationError<'_>) -> String {
     let (place, reason) = (error.instance_path().to_string(), error.to_string());
+    let reason = crate::wire::mask::masked(&reason);
     let reason = crate::proposals::clip(&reason, 160);
     if place.is_empty() { reason.into_owned() } else { format!("{place}: {reason}") }
 }

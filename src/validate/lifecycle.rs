@@ -2,7 +2,7 @@
 
 use super::subject::Message;
 use super::{rules, sender};
-use crate::proposals::{self, Findings, Observed};
+use crate::proposals::{Findings, Observed};
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
 use crate::wire::MessageKind;
@@ -66,7 +66,7 @@ impl Lifecycle {
             }
             return;
         }
-        let rule = match proposals::of_method(method) {
+        let rule = match message.registry.of_method(method) {
             Some(_) => &rules::EARLY_EXTENSION,
             None => &rules::EARLY,
         };

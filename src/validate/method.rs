@@ -5,7 +5,7 @@ use super::pairing::Pairs;
 use super::subject::Message;
 use super::subjects::capabilities;
 use super::{rules, sender};
-use crate::proposals::{self, Findings, Observed};
+use crate::proposals::{self, Findings};
 use crate::protocol::{Era, MethodKind, MethodSpec, Revision, errors, methods};
 use crate::wire::{Direction, MessageKind};
 use std::collections::HashSet;
@@ -26,9 +26,9 @@ impl Methods {
         match observed.envelope.kind {
             MessageKind::Request | MessageKind::Notification => {
                 let Some(method) = observed.method else { return };
-                match proposals::method_spec(method) {
+                match message.registry.method_spec(method) {
                     Some(spec) => self.check_known(spec, message, findings),
-                    None => self.check_unknown(method, observed, findings),
+                    None => self.check_unknown(method, message, findings),
                 }
                 check_modern_server(message, pairs, findings);
             }
@@ -38,9 +38,10 @@ impl Methods {
         }
     }
 
-    fn check_unknown(&mut self, method: &str, observed: &Observed<'_>, findings: &mut Findings) {
+    fn check_unknown(&mut self, method: &str, message: &Message<'_>, findings: &mut Findings) {
+        let observed = &message.observed;
         // MCPE reports these names itself (`mcpe/other-dialect`).
-        if proposals::is_neighbours(method) {
+        if message.registry.is_neighbours(method) {
             return;
         }
         if self.unknown.len() >= MAX_METHODS || !self.unknown.insert(method.to_owned()) {
@@ -72,7 +73,7 @@ impl Methods {
             let form = if is_request { "request" } else { "notification" };
             format!("the {} sent {name} as a {form}", sender(observed.direction))
         });
-        if methods::lookup(name).is_some() {
+        if methods::lookup(name).is_some() || spec.is_in_era(Era::Modern) {
             check_revision(spec, message, findings);
         } else {
             let modern = message.era == Era::Modern;
@@ -131,10 +132,10 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     let (Some(asked), Some(code)) = (observed.request, observed.content["code"].as_i64()) else { return };
     let (seq, method) = (observed.seq, asked.method.as_str());
     let unknown = code == errors::METHOD_NOT_FOUND;
-    if proposals::is_neighbours(method) {
+    if message.registry.is_neighbours(method) {
         return;
     }
-    if proposals::method_spec(method).is_none() {
+    if message.registry.method_spec(method).is_none() {
         let as_params = code == errors::INVALID_PARAMS;
         findings
             .check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} was refused with error {code}"));
@@ -150,7 +151,7 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
                 .check(&rules::DECLARED_REFUSED, seq, !unknown, || format!("{method} was refused with error {code}"));
         }
     }
-    let means = proposals::error_name(method, code);
+    let means = message.registry.error_name(method, code);
     let predefined = (-32768..-32099).contains(&code);
     findings.check(&rules::ERROR_CODE, seq, !predefined || means.is_some(), || {
         format!("{method} was answered with error {code}, which JSON-RPC reserves and MCP does not define for it")

@@ -2,8 +2,8 @@
 
 use super::subjects::progress::NEVER_ISSUED;
 use super::{rules, sender};
-use crate::proposals::Findings;
 use crate::proposals::recent::Recent;
+use crate::proposals::{Findings, Registry};
 use crate::protocol::Era;
 use crate::session::tracker::Step;
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
@@ -262,7 +262,7 @@ impl Pairs {
         });
     }
 
-    pub(super) fn finish(&mut self, now: i64, findings: &mut Findings) {
+    pub(super) fn finish(&mut self, now: i64, registry: &Registry, findings: &mut Findings) {
         let mut open: Vec<_> = self.open.drain().map(|((direction, _), open)| (direction, open)).collect();
         // A cancelled request needs no response. The response to one from before a loss may be in the missing part.
         open.retain(|(_, open)| !open.cancelled && self.lost.is_none_or(|lost| open.seq > lost));
@@ -271,7 +271,7 @@ impl Pairs {
             let overtaken = open.seq < self.latest_answered[direction as usize];
             let age = now.saturating_sub(open.time);
             // The response comes only when the subscription ends.
-            let long_lived = open.method == "subscriptions/listen";
+            let long_lived = registry.method_spec(&open.method).is_some_and(|spec| spec.stays_open);
             let rule = match overtaken || age >= LONG {
                 true if !long_lived => &rules::UNANSWERED,
                 _ => &rules::OPEN_AT_END,

@@ -55,6 +55,8 @@ pub struct Declaration {
     pub place: String,
     /// Whether this is the place that the proposal prefers.
     pub canonical: bool,
+    /// The dialect that the session uses, if the proposal has several and it is known.
+    pub dialect: Option<&'static str>,
 }
 
 /// Facts about one connection.
@@ -157,7 +159,7 @@ impl Report {
     ///  "connections": [{"stream": 0, "era": "legacy", "revision": "2025-11-25", "messages": 12,
     ///                   "client": {"name": "…", "version": "…"}, "server": null,
     ///                   "declared": [{"proposal": "mcpl", "side": "server", "place": "experimental.mcpl",
-    ///                                 "canonical": true}],
+    ///                                 "canonical": true, "dialect": null}],
     ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"],
     ///                   "notApplicable": ["tasks/what"], "checked": {"proposal/what": 3},
     ///                   "failed": {"proposal/what": 1}}],
@@ -229,6 +231,7 @@ impl<'a> ConnectionJson<'a> {
                 "side": side_name(declaration.side),
                 "place": declaration.place,
                 "canonical": declaration.canonical,
+                "dialect": declaration.dialect,
             })
         });
         let verdicts = &summary.verdicts;

@@ -3,7 +3,7 @@
 
 use super::rules;
 use super::subject::Message;
-use crate::proposals::{self, Exemption, Findings, Observed, Proposal, Rule};
+use crate::proposals::{self, Exemption, Findings, Proposal, Rule};
 use crate::protocol::Era;
 use crate::protocol::schema::{self, SchemaViolation};
 use crate::wire::MessageKind;
@@ -24,11 +24,11 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
                 return findings.note(&rules::PARAMS, observed.seq, format!("{method} has no params"));
             }
             check_content(message, method, "params", params, &rules::PARAMS, findings);
-            check_tool_arguments(observed, method, findings);
+            check_tool_arguments(message, method, findings);
         }
         MessageKind::Result if observed.request.is_some() => {
             check_content(message, method, "result", observed.content, &rules::RESULT, findings);
-            check_tool_result(observed, method, findings);
+            check_tool_result(message, method, findings);
         }
         _ => {}
     }
@@ -43,7 +43,7 @@ fn check_content(
     findings: &mut Findings,
 ) {
     let seq = message.observed.seq;
-    if let Some(proposal) = proposals::of_method(method) {
+    if let Some(proposal) = message.registry.of_method(method) {
         let definition = format!("{method}:{part}");
         return check_proposal(proposal, &definition, value, &format!("/{part}"), rule, seq, findings);
     }
@@ -112,7 +112,10 @@ fn report(
 /// Describes the value that a definition is for, such as `the params of tools/call`.
 fn describe(definition: &str) -> String {
     if let Some(side) = definition.strip_prefix("capability:") {
-        return format!("the capabilities of the {side}");
+        return match side {
+            "client" | "server" => format!("the capabilities of the {side}"),
+            name => format!("the capability {name}"),
+        };
     }
     let (name, part) = definition.rsplit_once(':').unwrap_or((definition, "content"));
     match name.strip_prefix("tool:") {
@@ -128,8 +131,9 @@ fn at_place(what: &str, violation: &SchemaViolation) -> String {
     }
 }
 
-fn check_tool_arguments(observed: &Observed<'_>, method: &str, findings: &mut Findings) {
-    let Some((proposal, tool)) = tool_proposal(method, observed.content) else { return };
+fn check_tool_arguments(message: &Message<'_>, method: &str, findings: &mut Findings) {
+    let observed = &message.observed;
+    let Some((proposal, tool)) = tool_proposal(message, method, observed.content) else { return };
     let empty = Value::Object(Map::new());
     let arguments = observed.content.get("arguments").unwrap_or(&empty);
     check_proposal(
@@ -143,9 +147,10 @@ fn check_tool_arguments(observed: &Observed<'_>, method: &str, findings: &mut Fi
     );
 }
 
-fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findings) {
+fn check_tool_result(message: &Message<'_>, method: &str, findings: &mut Findings) {
+    let observed = &message.observed;
     let Some(asked) = observed.request else { return };
-    let Some((proposal, tool)) = tool_proposal(method, &asked.params) else { return };
+    let Some((proposal, tool)) = tool_proposal(message, method, &asked.params) else { return };
     if observed.envelope.tool_error {
         return;
     }
@@ -170,10 +175,14 @@ fn outcome_place(result: &Value) -> &'static str {
 }
 
 /// Returns the proposal whose tool a `tools/call` with these params calls, and the name of the tool.
-fn tool_proposal<'a>(method: &str, params: &'a Value) -> Option<(&'static dyn Proposal, &'a str)> {
+fn tool_proposal<'a>(
+    message: &Message<'_>,
+    method: &str,
+    params: &'a Value,
+) -> Option<(&'static dyn Proposal, &'a str)> {
     if method != "tools/call" {
         return None;
     }
     let tool = params["name"].as_str()?;
-    proposals::of_tool(tool).map(|proposal| (proposal, tool))
+    message.registry.of_tool(tool).map(|proposal| (proposal, tool))
 }

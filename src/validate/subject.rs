@@ -5,7 +5,7 @@
 use super::connection::Before;
 use super::foreign_schema::Library;
 use super::subjects;
-use crate::proposals::{Findings, Observed, Rule};
+use crate::proposals::{Findings, Observed, Registry, Rule};
 use crate::protocol::{Era, Revision};
 use crate::trace::EventHeader;
 use crate::wire::{Direction, MessageKind};
@@ -21,6 +21,8 @@ pub(super) struct Message<'a> {
     pub header: &'a EventHeader,
     /// The schemas of peers that all connections share.
     pub schemas: &'a Library,
+    /// The proposals and packs that are known.
+    pub registry: &'static Registry,
 }
 
 impl<'a> Message<'a> {

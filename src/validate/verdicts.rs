@@ -2,6 +2,7 @@
 //! lists are derived when they are printed.
 
 use super::{all_rules, http, subject};
+use crate::proposals::Registry;
 use crate::proposals::findings::{Tally, Verdict};
 use crate::protocol::{Era, Revision};
 use std::collections::{BTreeMap, HashSet};
@@ -24,16 +25,31 @@ impl Scope {
 }
 
 /// What came of each rule on one connection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Verdicts {
     /// The rules that were checked, sorted by id.
     tallies: Box<[(&'static str, Tally)]>,
     scope: Scope,
+    registry: &'static Registry,
 }
 
+impl Default for Verdicts {
+    fn default() -> Self {
+        Self { tallies: Box::default(), scope: Scope::default(), registry: Registry::built_in() }
+    }
+}
+
+impl PartialEq for Verdicts {
+    fn eq(&self, other: &Self) -> bool {
+        self.tallies == other.tallies && self.scope == other.scope && std::ptr::eq(self.registry, other.registry)
+    }
+}
+
+impl Eq for Verdicts {}
+
 impl Verdicts {
-    pub(super) fn new(tallies: BTreeMap<&'static str, Tally>, scope: Scope) -> Self {
-        Self { tallies: tallies.into_iter().collect(), scope }
+    pub(super) fn new(tallies: BTreeMap<&'static str, Tally>, scope: Scope, registry: &'static Registry) -> Self {
+        Self { tallies: tallies.into_iter().collect(), scope, registry }
     }
 
     /// Returns how often each rule was checked, by its id.
@@ -44,7 +60,7 @@ impl Verdicts {
     /// Returns each rule's id with its verdict.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, Verdict)> {
         let others = self.scope.others();
-        all_rules().map(move |rule| {
+        all_rules(self.registry).map(move |rule| {
             let verdict = match self.tally(rule.id) {
                 tally if tally.checked == 0 && others.contains(rule.id) => Verdict::NotApplicable,
                 tally => tally.verdict(),

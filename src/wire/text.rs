@@ -1,5 +1,6 @@
 //! Makes text from others safe to display: nothing in it can control a terminal or break a line.
 
+use super::mask::masked;
 use std::fmt;
 
 /// Returns a character in a form that is safe on a terminal: control characters become their pictures, or U+FFFD.
@@ -13,9 +14,10 @@ pub fn visible(found: char) -> char {
     }
 }
 
-/// Returns a text in a form that is safe on one line of a terminal; line ends become visible, too.
+/// Returns a text in a form that is safe on one line of a terminal; line ends become visible, too. Webhook secrets are
+/// hidden.
 pub fn visible_text(text: &str) -> String {
-    text.chars().map(visible).collect()
+    masked(text).chars().map(visible).collect()
 }
 
 /// Returns the beginning of a text, at most `max` characters, on one safe line; white space becomes single spaces.

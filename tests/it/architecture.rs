@@ -24,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("host", &["wire", "protocol", "proposals"]),
     ("server", &["wire", "protocol", "proposals"]),
     ("scenario", &["wire", "trace", "proposals", "session", "host", "server"]),
+    ("pack", &["wire", "protocol", "proposals", "validate", "scenario"]),
     ("overlay", &["wire", "protocol", "proposals", "server", "scenario"]),
     ("probe", &["wire", "protocol", "proposals", "server"]),
     ("process", &["wire"]),

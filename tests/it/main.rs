@@ -33,6 +33,7 @@ mod mcpl_tools;
 mod mocking;
 mod oracle;
 mod overlay;
+mod packs;
 mod peers;
 mod project;
 mod proposal_peers;

@@ -147,7 +147,7 @@ async fn repeat(
         let began = connection.runner.now();
         let method = &printing.args.method;
         let asked = connection.request(method, params.clone(), |output| client_session::report(output, context)).await;
-        let answer = asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
+        let answer = asked.map_err(|failure| client_session::failed(failure, &connection.runner.said))?;
         let judged = printing.print(&answer, handshake, context)?;
         if printing.args.repeating.repeat > 1 {
             context.printer.flush().map_err(CommandError::output)?;

@@ -1,9 +1,11 @@
 //! `explain`: what a method, a capability, an error code or a rule is.
 
+use crate::cli::packs::PackOptions;
 use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::explain::{self, Subject};
+use crate::explain::{self, Subject, Topic};
+use crate::proposals::Registry;
 use crate::protocol::Revision;
 use crate::render::explain as render;
 use clap::{Args, ValueEnum};
@@ -39,6 +41,8 @@ pub(crate) struct ExplainArgs {
     /// Explain it as it is in this revision of MCP (default: the newest revision that has it).
     #[arg(long, value_name = "REVISION", value_parser = revision)]
     revision: Option<Revision>,
+    #[command(flatten)]
+    packs: PackOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -67,32 +71,33 @@ fn revision(text: &str) -> Result<Revision, String> {
 const WIDTH: usize = 100;
 
 pub(super) fn run(args: &ExplainArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let registry = args.packs.registry()?;
     match (&args.schema, &args.name) {
-        (Some(method), _) => print_schema(method, args, context),
-        (None, None) => list(args, context),
-        (None, Some(name)) => whole(&found(name)?, args, context),
+        (Some(method), _) => print_schema(method, registry, args, context),
+        (None, None) => list(registry, args, context),
+        (None, Some(name)) => whole(&found(name, registry)?, args, context),
     }
     .map(|()| Outcome::Clean)
 }
 
 /// Everything with this name.
-fn found(name: &str) -> Result<Vec<Subject>, CommandError> {
-    let subjects = explain::find(name);
+fn found(name: &str, registry: &'static Registry) -> Result<Vec<Subject>, CommandError> {
+    let subjects = explain::find(name, registry);
     if !subjects.is_empty() {
         return Ok(subjects);
     }
-    let error = CommandError::usage(match crate::proposals::is_neighbours(name) {
+    let error = CommandError::usage(match registry.is_neighbours(name) {
         true => format!("{name} belongs to another protocol, which uses the names of a proposal"),
         false => format!("nothing is named {name:?}"),
     });
-    Err(match explain::similar(name) {
+    Err(match explain::similar(name, registry) {
         names if names.is_empty() => error.hint("`mcpreel explain` lists everything"),
         names => error.hint(format!("similar: {}", names.join(", "))),
     })
 }
 
-fn list(args: &ExplainArgs, context: &Context) -> Result<(), CommandError> {
-    let (printer, all) = (&context.printer, explain::all());
+fn list(registry: &'static Registry, args: &ExplainArgs, context: &Context) -> Result<(), CommandError> {
+    let (printer, all) = (&context.printer, explain::all(registry));
     if args.format == Format::Json {
         let entries: Vec<Value> = all.iter().map(|subject| subject.to_json(false, args.revision)).collect();
         return printer.json(&Value::Array(entries));
@@ -121,8 +126,8 @@ fn whole(subjects: &[Subject], args: &ExplainArgs, context: &Context) -> Result<
 
 /// A revision that does not have the method has no schema of it either.
 fn check_revision(subject: &Subject, revision: Option<Revision>) -> Result<(), CommandError> {
-    match (subject, revision) {
-        (Subject::Method(spec), Some(revision)) if !spec.is_in(revision) => {
+    match (subject.topic, revision) {
+        (Topic::Method(spec), Some(revision)) if !spec.is_in(revision) => {
             let (name, since, until) = (spec.name, spec.since.as_str(), spec.until.as_str());
             Err(CommandError::usage(format!("{name} is not a method of revision {}", revision.as_str()))
                 .hint(format!("it exists from {since} to {until}")))
@@ -131,9 +136,14 @@ fn check_revision(subject: &Subject, revision: Option<Revision>) -> Result<(), C
     }
 }
 
-fn print_schema(method: &str, args: &ExplainArgs, context: &Context) -> Result<(), CommandError> {
-    let is_method = |subject: &Subject| matches!(subject, Subject::Method(_) | Subject::Tool(..));
-    let subject = found(method)?.into_iter().find(is_method).ok_or_else(|| {
+fn print_schema(
+    method: &str,
+    registry: &'static Registry,
+    args: &ExplainArgs,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let is_method = |subject: &Subject| matches!(subject.topic, Topic::Method(_) | Topic::Tool(..));
+    let subject = found(method, registry)?.into_iter().find(is_method).ok_or_else(|| {
         CommandError::usage(format!("{method} is not a method, so it has no schema"))
             .hint("`mcpreel explain` lists all methods")
     })?;

@@ -7,13 +7,15 @@ use crate::error::CommandError;
 use crate::files::output::Output;
 use crate::formats::{self, ExportFormat};
 use crate::trace::Item;
+use crate::wire::mask::MaskedWriter;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::path::PathBuf;
 
 /// Convert a reel to another format.
 ///
-/// `jsonl` is lossless: `mcpreel import` restores the same events, every payload byte for byte.
+/// `jsonl` is lossless: `mcpreel import` restores the same events, every payload byte for byte. Only the keys of webhook
+/// secrets (whsec_…) are replaced by asterisks, in all formats.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +64,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
         return Err(CommandError::usage(format!("{} is the reel itself", args.output.display()))
             .hint("write the export to another file"));
     }
-    let mut out = Output::create(&args.output, args.force)?;
+    let mut out = MaskedWriter::new(Output::create(&args.output, args.force)?);
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let mut exporter = (args.format().exporter)();
     let mut warning = SecretWarning::of_reel(&args.redact, reader.header())?;
@@ -98,7 +100,11 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     }
     exporter.end(&mut out).map_err(writing)?;
     progress.finish();
-    out.finish()?;
+    let hides = out.mask.has_hidden();
+    out.to.finish()?;
+    if hides {
+        context.printer.note("webhook secrets (whsec_…) are hidden in the export; the reel has them");
+    }
     warning.print_of_reel(&path);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

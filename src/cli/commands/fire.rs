@@ -6,6 +6,7 @@ mod event;
 mod hook;
 mod host_messages;
 mod host_request;
+mod message;
 mod push;
 mod raw;
 mod reminder;
@@ -22,7 +23,7 @@ use crate::error::CommandError;
 use clap::{Args, Subcommand};
 
 /// The options of messages to a server: how often to send them, to which server, and how to print the responses.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct ServerOptions {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -35,7 +36,7 @@ struct ServerOptions {
     target: Target,
 }
 
-/// Send one message that a draft proposal defines, or any raw message.
+/// Send one message that a draft proposal or a pack defines, or any raw message.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -49,6 +50,7 @@ Examples:
   mcpreel fire before-inference 'which schema?' -- my-memory-server
   mcpreel fire scope /etc/hosts --session everything
   mcpreel fire channel publish discord:#general 'Hello' --session connector
+  mcpreel fire message events/poll name=built --pack mcp-events -- my-server
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
 
 Terms of the proposals: a feature set is a group of a server's features that the host enables or disables as a whole; \
@@ -72,6 +74,7 @@ pub(crate) enum FireCommand {
     Rollback(host_messages::RollbackArgs),
     #[command(subcommand)]
     Channel(channel::ChannelCommand),
+    Message(message::MessageArgs),
     Raw(raw::RawArgs),
 }
 
@@ -108,6 +111,7 @@ pub(super) fn run(command: &FireCommand, context: &Context) -> Result<Outcome, C
         FireCommand::Scope(args) => args.run(context),
         FireCommand::Rollback(args) => args.run(context),
         FireCommand::Channel(command) => command.run(context),
+        FireCommand::Message(args) => message::run(args, context),
         FireCommand::Raw(args) => raw::run(args, context),
     }
 }

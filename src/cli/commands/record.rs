@@ -5,6 +5,7 @@ mod check;
 mod listen;
 
 use crate::cli::listening::ListenOptions;
+use crate::cli::packs::PackOptions;
 use crate::cli::printer::note;
 use crate::cli::redaction::KeyOptions;
 use crate::cli::target::{Target, TargetKind, key_value};
@@ -84,6 +85,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     check: bool,
     #[command(flatten)]
+    packs: PackOptions,
+    #[command(flatten)]
     listening: ListenOptions,
     #[command(flatten)]
     target: Target,
@@ -157,7 +160,7 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     server.prepare().map_err(CommandError::spawning)?;
     let name = args.keeping.session_name(server_name(&words));
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
-    let watch = check::Watch::start(args.check, &recording, context)?;
+    let watch = check::Watch::start(args.check, &args.packs, &recording, context)?;
     let path = recording.place();
     let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
     if context.verbose > 0 {

@@ -7,6 +7,7 @@ mod session;
 mod suite;
 
 use crate::cli::comparing::NormaliseArgs;
+use crate::cli::packs::PackOptions;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::target::Target;
@@ -48,6 +49,8 @@ pub(crate) struct ReplayArgs {
     reel: PathBuf,
     /// Send only what this filter selects, and the handshake (see `mcpreel show --help`). More recordings may precede it.
     filter: Vec<String>,
+    #[command(flatten)]
+    packs: PackOptions,
     /// Print what would be sent, and send nothing.
     #[arg(long)]
     dry_run: bool,
@@ -223,7 +226,7 @@ impl ReplayArgs {
     fn selection(&self) -> Result<Selection, CommandError> {
         let filter = match &self.filter[..] {
             [] => None,
-            words => Some(Filter::parse(&words.join(" ")).map_err(|error| {
+            words => Some(Filter::parse_knowing(&words.join(" "), self.packs.registry()?).map_err(|error| {
                 CommandError::usage(format!("invalid filter: {error}")).hint("`mcpreel show --help` lists the terms")
             })?),
         };

@@ -6,6 +6,7 @@ mod forms;
 mod print_worker;
 mod tree;
 
+use crate::cli::packs::PackOptions;
 use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
 use crate::cli::redaction::RedactOptions;
@@ -13,6 +14,7 @@ use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
+use crate::proposals::Registry;
 use crate::render::jq::Jq;
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
@@ -50,8 +52,8 @@ pub(crate) struct ShowArgs {
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
     full: bool,
-    /// Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with
-    /// event:KIND in the filter.
+    /// Print the exact bytes of messages and stderr, each followed by a line break; also webhook secrets (whsec_…),
+    /// which all other formats hide. Other events are printed only with event:KIND in the filter.
     #[arg(long, conflicts_with_all = ["format", "full"])]
     raw: bool,
     /// Do not shorten long strings in the full format.
@@ -87,6 +89,8 @@ pub(crate) struct ShowArgs {
     limit: Option<u64>,
     #[command(flatten)]
     pager: PagerOptions,
+    #[command(flatten)]
+    packs: PackOptions,
     #[command(flatten)]
     redact: RedactOptions,
 }
@@ -201,7 +205,8 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         // One of several sessions was named.
         terms = if terms.is_empty() { format!("stream:{stream}") } else { format!("({terms}) stream:{stream}") };
     }
-    let filter = parse_filter(&terms, path.is_some() || live.is_some())?;
+    let registry = args.packs.registry()?;
+    let filter = parse_filter(&terms, registry, path.is_some() || live.is_some())?;
     let reel = live.as_ref().map(Live::reel).transpose()?;
     let path = reels::named_or_newest(reel.as_deref().or(path), note)?;
     let grows = args.follow || live.is_some();
@@ -220,12 +225,12 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
             .hint("use another format: list, full or json"));
     }
-    let prepared = args.check.then(check::prepare).transpose()?;
+    let prepared = args.check.then(|| check::prepare(&args.packs)).transpose()?;
     let checking = prepared.as_ref().map(|prepared| Checking::new(prepared, &path, reader.header()));
     let mut show = Show {
         filter,
         viewer: Viewer::default(),
-        words: Words::default(),
+        words: Words::knowing(registry),
         form,
         checking,
         warning,
@@ -317,8 +322,8 @@ fn is_like_a_path(word: &str) -> bool {
     word.starts_with(['.', '/']) || (word.contains('/') && !word.contains([':', '(', '"', ' ']))
 }
 
-fn parse_filter(text: &str, is_reel_named: bool) -> Result<Filter, CommandError> {
-    Filter::parse(text).map_err(|error| {
+fn parse_filter(text: &str, registry: &Registry, is_reel_named: bool) -> Result<Filter, CommandError> {
+    Filter::parse_knowing(text, registry).map_err(|error| {
         let error = CommandError::usage(error.to_string())
             .hint("example of a filter: method:tools/* slow:>500ms; `mcpreel show --help` lists all terms");
         if is_reel_named {
@@ -336,7 +341,10 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
             let jq = Jq::compile("--jq", code).map_err(|error| CommandError::usage(error).hint(hint))?;
             forms::Kind::Jq(jq.printing(context.printer.is_terminal))
         }
-        (None, true, _) => forms::Kind::Raw,
+        (None, true, _) => {
+            context.printer.be_exact();
+            forms::Kind::Raw
+        }
         (None, false, true) => forms::Kind::Full { fold: !args.no_fold },
         (None, false, false) => match args.format {
             Format::List => forms::Kind::List,

@@ -2,6 +2,7 @@
 
 mod audit;
 
+use crate::cli::packs::PackOptions;
 use crate::cli::printer::Format;
 use crate::cli::recordings;
 use crate::cli::redaction::RedactOptions;
@@ -9,6 +10,7 @@ use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
+use crate::proposals::Registry;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted, narrowed};
 use crate::session::Pairing;
@@ -55,6 +57,8 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
+    packs: PackOptions,
+    #[command(flatten)]
     redact: RedactOptions,
 }
 
@@ -82,10 +86,12 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     }
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
+    let registry = args.packs.registry()?;
     // A pipe cannot be read again.
     let opened = || path.is_file().then(|| recordings::open(&path, None).ok()).flatten();
     let again = || redacted.or_else(|| opened().map(|opened| opened.reader));
-    let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq)).unwrap_or_default();
+    let about =
+        stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq, registry)).unwrap_or_default();
     match args.format {
         Format::Json => {
             let counts = stats.to_json(reader.methods(), &about);
@@ -449,7 +455,7 @@ impl Stats {
 const REMOVABLE: [usize; 5] = [2, 8, 6, 5, 4];
 
 /// What the request with this number is about. Empty if the reel cannot be read again.
-fn about(reader: Option<ReelReader>, seq: u64) -> String {
+fn about(reader: Option<ReelReader>, seq: u64, registry: &'static Registry) -> String {
     let read = || {
         let mut reader = reader?.following().with_payloads();
         reader.seek_seq(seq).ok()?;
@@ -457,7 +463,7 @@ fn about(reader: Option<ReelReader>, seq: u64) -> String {
             let Item::Block(block) = item else { continue };
             if let Some(event) = block.events().find(|event| event.header.seq == seq) {
                 let number = event.header.message.as_ref()?.method?;
-                let mut words = Words::default();
+                let mut words = Words::knowing(registry);
                 words.report(
                     &event,
                     reader.methods().get(number as usize).map(|name| &**name),

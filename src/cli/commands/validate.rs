@@ -5,6 +5,7 @@ pub(crate) mod options;
 
 use crate::check::settings::ValidateSection;
 use crate::check::{Check, CheckedReel, Run};
+use crate::cli::packs::PackOptions;
 use crate::cli::printer::note;
 use crate::cli::recordings;
 use crate::cli::redaction::RedactOptions;
@@ -15,7 +16,7 @@ use crate::proposals::Rule;
 use crate::render::{checked, findings, results};
 use crate::sessions::live::{self as sessions, Live};
 use crate::trace::{Item, ReelReader};
-use crate::validate::rule_groups;
+use crate::validate::{all_rules, rule_groups};
 use clap::{Args, ValueEnum};
 use options::{CheckOptions, Prepared};
 use serde_json::{Value, json};
@@ -39,6 +40,7 @@ Examples:
   mcpreel validate runs/ --format sarif >mcpreel.sarif
   mcpreel validate runs/ --baseline known.json --write-baseline
   mcpreel validate --rules              # all rules and their sources
+  mcpreel validate session.reel --pack draft.yaml   # and the rules of a pack
 
 Each finding shows the rule's name, its requirement, its source, each violation, and the place in the message. \
 In each violation, seq is the event's number (`mcpreel show --seq N`), s2c or c2s the direction. \
@@ -116,7 +118,7 @@ impl Form {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandError> {
     if args.rules {
-        return list_rules(args.format, context);
+        return list_rules(args, context);
     }
     let prepared = args.check.prepare(section()?, args.write_baseline)?;
     if args.write_baseline && prepared.baseline_file.is_none() {
@@ -135,13 +137,13 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
     Ok(if run.has_failed(&prepared.settings) { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// The settings of a check without options: those of `.mcpreel.toml`.
+/// The settings of a check without other options: those of `.mcpreel.toml`.
 ///
 /// # Errors
 ///
-/// The file is invalid, or the baseline that it names cannot be read.
-pub(super) fn project_settings(writes_baseline: bool) -> Result<Prepared, CommandError> {
-    CheckOptions::default().prepare(section()?, writes_baseline)
+/// The file is invalid, the baseline that it names cannot be read, or a pack is invalid.
+pub(super) fn project_settings(packs: &PackOptions, writes_baseline: bool) -> Result<Prepared, CommandError> {
+    CheckOptions::with(packs).prepare(section()?, writes_baseline)
 }
 
 fn section() -> Result<ValidateSection, CommandError> {
@@ -244,7 +246,10 @@ fn print(run: &Run, prepared: &Prepared, args: &ValidateArgs, context: &Context)
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = match args.format.for_programs() {
-        Some(form) => form.write(&checked::results(run, &prepared.settings, &options::rules()), &mut out),
+        Some(form) => form.write(
+            &checked::results(run, &prepared.settings, &all_rules(prepared.settings.registry).collect::<Vec<_>>()),
+            &mut out,
+        ),
         None if args.format == Form::Json && args.follow => return Ok(()),
         None if args.format == Form::Json => {
             let report = run.to_json();
@@ -270,11 +275,11 @@ fn write_baseline(run: &Run, prepared: &Prepared, context: &Context) -> Result<O
     Ok(Outcome::Clean)
 }
 
-fn list_rules(format: Form, context: &Context) -> Result<Outcome, CommandError> {
-    let printer = &context.printer;
+fn list_rules(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let (format, printer) = (args.format, &context.printer);
+    let groups = rule_groups(args.check.packs.registry()?);
     if format == Form::Json {
-        let rules = rule_groups();
-        let rules = rules.iter().flat_map(|group| group.rules.iter().map(|rule| rule_json(rule, &group.document)));
+        let rules = groups.iter().flat_map(|group| group.rules.iter().map(|rule| rule_json(rule, &group.document)));
         printer.json(&Value::Array(rules.collect()))?;
         return Ok(Outcome::Clean);
     }
@@ -283,7 +288,7 @@ fn list_rules(format: Form, context: &Context) -> Result<Outcome, CommandError> 
     }
     let mut out = String::new();
     let width = printer.width.unwrap_or(usize::MAX);
-    let _ = findings::rules(&rule_groups(), width, &printer.palette, &mut out);
+    let _ = findings::rules(&groups, width, &printer.palette, &mut out);
     printer.text(&out)?;
     Ok(Outcome::Clean)
 }

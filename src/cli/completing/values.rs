@@ -5,6 +5,7 @@ use crate::config::clients;
 use crate::error::Notices;
 use crate::explain;
 use crate::files::places::Places;
+use crate::proposals::Registry;
 use crate::session::filter::TERMS;
 use crate::session::message_replay::MessageReplay;
 use crate::sessions::live::{self, Live};
@@ -102,19 +103,19 @@ pub(super) fn terms(_current: &str) -> Vec<Value> {
 
 /// Methods that a client may send.
 pub(super) fn methods(_current: &str) -> Vec<Value> {
-    let subjects = explain::all().into_iter().filter(|subject| subject.kind() == "method");
+    let subjects = explain::all(Registry::built_in()).into_iter().filter(|subject| subject.kind() == "method");
     subjects.map(|subject| (subject.name(), Some(subject.about()))).collect()
 }
 
 /// Everything that `explain` knows.
 pub(super) fn subjects(_current: &str) -> Vec<Value> {
-    explain::all().iter().map(|subject| (subject.name(), Some(subject.about()))).collect()
+    explain::all(Registry::built_in()).iter().map(|subject| (subject.name(), Some(subject.about()))).collect()
 }
 
 /// The rules of `validate`; several are separated by commas.
 pub(super) fn rules(current: &str) -> Vec<Value> {
     let before = current.rfind(',').map_or("", |comma| &current[..=comma]);
-    all_rules().map(|rule| (format!("{before}{}", rule.id), Some(rule.text.to_owned()))).collect()
+    all_rules(Registry::built_in()).map(|rule| (format!("{before}{}", rule.id), Some(rule.text.to_owned()))).collect()
 }
 
 /// The user's live sessions.

@@ -173,7 +173,7 @@ rules! {
         "MCPE 2025-01-01, Overview",
         fix "Call the tool `events_subscribe`.";
     OTHER_DIALECT = Info "mcpe/other-dialect",
-        "A note, no fault: the server declares `events` without any member of MCPE's (`maxSubscriptions`, `deliveryChannels`, `features`), or declares `extensions[\"io.modelcontextprotocol/events\"]`, or a side uses a method of another draft for events, such as `events/subscribe`. Other drafts are not checked. Reported once per session.",
+        "A note, no fault: the server declares `events` without any member of MCPE's (`maxSubscriptions`, `deliveryChannels`, `features`), or declares `extensions[\"io.modelcontextprotocol/events\"]`, or a side uses a method of another draft for events, such as `events/subscribe`. The rules of MCPE do not apply to it; the pack `mcp-events` has others (`--pack mcp-events`). Reported once per session.",
         "MCPE 2025-01-01, AMB-E6 and AMB-E11",
         assumes open_questions::E6_E11;
 }

@@ -173,7 +173,7 @@ fn entry(operation: &'static str, params: &Value, end: OperationEnd<'_>, flag: &
 
 /// An error as text: its code, the code's meaning and its message.
 fn refusal(error: &Value) -> String {
-    let means = error["code"].as_i64().and_then(|code| crate::proposals::Proposal::error_name(&super::Mcpl, code));
+    let means = error["code"].as_i64().and_then(|code| DESCRIPTOR.error_name(code));
     let words = [error["code"].to_string(), means.unwrap_or_default().to_owned(), word(error, "message")];
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }

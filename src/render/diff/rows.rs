@@ -5,6 +5,7 @@ use crate::diff::report::{Hunk, LineTag};
 use crate::diff::{Change, ChangeKind};
 use crate::render::table::cut;
 use crate::render::text::visible;
+use crate::wire::mask::masked;
 use crate::wire::text::counted;
 use similar::{ChangeTag, TextDiff};
 
@@ -83,9 +84,9 @@ fn plain(text: &str) -> Line {
     vec![Span { text: text.to_owned(), differs: false }]
 }
 
-/// Returns a line that is safe to print.
+/// Returns a line that is safe to print. Secrets are hidden before words are marked, which would tear them.
 fn safe(text: &str) -> String {
-    text.chars().map(|found| if found == '\t' { found } else { visible(found) }).collect()
+    masked(text).chars().map(|found| if found == '\t' { found } else { visible(found) }).collect()
 }
 
 /// Returns the lines of a value that is on one side only: a long object or array with a member on each line.

@@ -19,12 +19,16 @@ static DESCRIPTOR: Descriptor = Descriptor {
     title: "Bells",
     source: "this test",
     glossary: "",
+    about: "The client wants bells.",
+    texts: &[],
+    errors: &[],
     methods: &[
         MethodSpec::proposed("bell/count", MethodKind::Request, Sender::Client, &[], "this test"),
         MethodSpec::proposed("bell/rung", MethodKind::Request, Sender::Server, &["times"], "this test"),
     ],
+    dialects: &[],
     tools: &["polish"],
-    places: &[CapabilityPlace { side: Side::Client, path: &["bell"], canonical: true, is_ours: |_| true }],
+    places: &[CapabilityPlace::new(Side::Client, &["bell"], true)],
     schemas: &SCHEMAS,
 };
 

@@ -51,21 +51,21 @@ Exit codes: 0 the response is a result, or none is expected; 1 it is an error, o
 5 no response in time.")]
 pub(crate) struct RawArgs {
     /// The message: its text, @file, or - for stdin. It must be one line.
-    message: String,
+    pub(super) message: String,
     /// In which role to send it: to the server, or (in a live session only) to the client.
     #[arg(long = "as", value_enum, default_value_t = Side::Host)]
-    side: Side,
+    pub(super) side: Side,
     /// Send it to the started server as the very first message.
     #[arg(long, conflicts_with = "session")]
-    no_handshake: bool,
+    pub(super) no_handshake: bool,
     #[command(flatten)]
-    listening: ListenOptions,
+    pub(super) listening: ListenOptions,
     #[command(flatten)]
-    to: ServerOptions,
+    pub(super) to: ServerOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Side {
+pub(super) enum Side {
     /// As the host (client): to the server.
     Host,
     /// As the server: to the client.

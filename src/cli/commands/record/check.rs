@@ -5,6 +5,7 @@ use super::super::validate::{options::Prepared, project_settings, unchecked};
 use crate::check::{Check, CheckedReel, Located, Run};
 use crate::cli::Context;
 use crate::cli::checking;
+use crate::cli::packs::PackOptions;
 use crate::error::{CommandError, ErrorKind};
 use crate::record::recording::Recording;
 use crate::render::findings;
@@ -35,6 +36,7 @@ impl Watch {
     /// The reel goes to a pipe, or the settings file is invalid.
     pub(super) fn start(
         is_wanted: bool,
+        packs: &PackOptions,
         recording: &Recording,
         context: &Context,
     ) -> Result<Option<Self>, CommandError> {
@@ -49,7 +51,7 @@ impl Watch {
         let watcher = Watcher {
             status: recording.status(),
             has_ended: Arc::clone(&has_ended),
-            prepared: project_settings(false)?,
+            prepared: project_settings(packs, false)?,
             palette: context.printer.complaint_palette(),
         };
         let thread = std::thread::Builder::new().name("check".into()).spawn(move || watcher.run());

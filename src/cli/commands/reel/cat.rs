@@ -30,6 +30,7 @@ enum ByteStream {
 }
 
 pub(super) fn run(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
+    context.printer.be_exact();
     let (reader, path) = args.redact.open_whole(args.reel.as_deref())?;
     let mut warning = SecretWarning::of_reel(&args.redact, reader.header())?.unless_seen(&context.printer);
     let mut damaged = false;

@@ -1,5 +1,6 @@
 //! `reel cut`: writes a part of a reel.
 
+use crate::cli::packs::PackOptions;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
@@ -44,6 +45,8 @@ pub(crate) struct CutArgs {
     /// Only the session with this stream number (repeatable); `mcpreel show` prints it after #.
     #[arg(long = "stream", value_name = "NUMBER")]
     streams: Vec<u32>,
+    #[command(flatten)]
+    packs: PackOptions,
     /// Leave out the handshake, unless it is selected.
     #[arg(long)]
     no_handshake: bool,
@@ -57,7 +60,7 @@ pub(crate) struct CutArgs {
 pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandError> {
     let reel = args.redact.twice(Some(&args.reel))?;
     let mut header = reel.open()?.reader.header().clone();
-    let filter = Filter::parse(&args.filter.join(" ")).map_err(|error| {
+    let filter = Filter::parse_knowing(&args.filter.join(" "), args.packs.registry()?).map_err(|error| {
         CommandError::usage(error.to_string()).hint("`mcpreel show --help` lists the terms of filters")
     })?;
     let time = |text: &Option<String>| text.as_ref().map(|text| time_in_reel(text, header.created)).transpose();

@@ -17,7 +17,7 @@ pub(super) fn run(
     terms: &str,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    let filter = parse_filter(terms, path.is_some())?;
+    let filter = parse_filter(terms, args.packs.registry()?, path.is_some())?;
     let path = reels::named_or_newest(path, note)?;
     let (reader, path) = args.redact.open_whole(Some(&path))?;
     let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);

@@ -2,6 +2,7 @@
 
 use super::super::validate::{options::Prepared, project_settings};
 use crate::check::{Check, CheckedReel, Located, Run, finding_json};
+use crate::cli::packs::PackOptions;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::render::findings;
@@ -17,8 +18,8 @@ const WIDTH: usize = 100;
 /// # Errors
 ///
 /// The settings file is invalid.
-pub(super) fn prepare() -> Result<Prepared, CommandError> {
-    project_settings(false)
+pub(super) fn prepare(packs: &PackOptions) -> Result<Prepared, CommandError> {
+    project_settings(packs, false)
 }
 
 /// Checks the events that `show` reads.

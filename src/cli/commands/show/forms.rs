@@ -16,6 +16,7 @@ use crate::session::summary::Depth;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::sessions::injection::MARK;
 use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_BORROWED_BYTES};
+use crate::wire::mask::masked_bytes;
 use crate::wire::units::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use serde_json::Value;
@@ -243,7 +244,9 @@ impl Form {
                 // Writing to memory cannot fail.
                 let message = jsonl::write_members_apart(&shown.event, self.created, &mut text).unwrap_or_default();
                 json_words(shown, &mut text);
-                if let Err(reason) = jq.run(&text, message, out) {
+                // The program may take a secret to pieces, which would not be recognised.
+                let (text, message) = (masked_bytes(&text), message.map(masked_bytes));
+                if let Err(reason) = jq.run(&text, message.as_deref(), out) {
                     self.failures += 1;
                     if self.failures <= FAILURES_REPORTED {
                         context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));

@@ -2,10 +2,9 @@
 
 use crate::check::baseline::Baseline;
 use crate::check::settings::{FailOn, Injected, Settings, ValidateSection};
+use crate::cli::packs::PackOptions;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
-use crate::proposals::Rule;
-use crate::validate::all_rules;
 use clap::Args;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +28,8 @@ pub(crate) struct CheckOptions {
     /// nothing violates it.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub packs: PackOptions,
 }
 
 /// The options, ready for use.
@@ -41,12 +42,12 @@ pub(crate) struct Prepared {
     pub baseline_file: Option<PathBuf>,
 }
 
-/// All rules.
-pub(crate) fn rules() -> Vec<&'static Rule> {
-    all_rules().collect()
-}
-
 impl CheckOptions {
+    /// No options but these packs.
+    pub(crate) fn with(packs: &PackOptions) -> Self {
+        Self { packs: packs.clone(), ..Self::default() }
+    }
+
     /// Combines the options with the settings file, and reads the baseline. A baseline that is about to be written need
     /// not exist.
     ///
@@ -62,7 +63,7 @@ impl CheckOptions {
             baseline: self.baseline.clone().or(section.baseline),
             ..section
         };
-        let settings = Settings::new(&wanted, &rules()).map_err(|why| {
+        let settings = Settings::new(&wanted, self.packs.registry()?).map_err(|why| {
             CommandError::usage(why).hint("`mcpreel validate --rules` lists all rules; 'schema/*' stands for several")
         })?;
         let baseline = wanted.baseline.as_deref().map(|path| read(path, writes_baseline)).transpose()?;

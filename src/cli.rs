@@ -16,8 +16,8 @@ mod progress;
 mod project;
 mod recordings;
 mod redaction;
-mod secret_warning;
 mod repeat;
+mod secret_warning;
 mod target;
 mod verdict;
 

@@ -98,17 +98,6 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         self.entries.remove(&key).map(|value| (key, value))
     }
 
-    /// Removes the only entry, if there is exactly one.
-    pub(crate) fn take_only(&mut self) -> Option<(K, V)> {
-        match self.order.len() {
-            1 => {
-                let key = self.order.pop_front()?;
-                self.entries.remove(&key).map(|value| (key, value))
-            }
-            _ => None,
-        }
-    }
-
     /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.order.len()

@@ -5,7 +5,7 @@ use super::pairing::Pairs;
 use super::subject::Message;
 use super::subjects::capabilities;
 use super::{rules, sender};
-use crate::proposals::{self, Findings};
+use crate::proposals::{self, Findings, Observed};
 use crate::protocol::{Era, MethodKind, MethodSpec, Revision, errors, methods};
 use crate::wire::{Direction, MessageKind};
 use std::collections::HashSet;

@@ -6,6 +6,7 @@ pub(crate) mod commands;
 pub(crate) mod conversion;
 pub(crate) mod csv;
 pub(crate) mod jsonl;
+pub(crate) mod markdown;
 pub(crate) mod mermaid;
 pub(crate) mod messages;
 pub(crate) mod transcript;
@@ -15,7 +16,8 @@ use jsonl::JsonlError;
 use std::io::{self, BufRead, Write};
 
 /// Every format that `export` writes; the first is the default.
-pub(crate) const EXPORT: &[ExportFormat] = &[jsonl::EXPORT, commands::EXPORT, csv::EXPORT, mermaid::EXPORT];
+pub(crate) const EXPORT: &[ExportFormat] =
+    &[jsonl::EXPORT, commands::EXPORT, csv::EXPORT, mermaid::EXPORT, markdown::EXPORT];
 
 /// Every format that `import` reads, in the order in which their [`ImportFormat::detect`] is asked.
 pub(crate) const IMPORT: &[ImportFormat] = &[transcript::IMPORT, jsonl::IMPORT];

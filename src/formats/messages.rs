@@ -24,10 +24,10 @@ pub(crate) struct Message<'a> {
     pub exchange: u32,
     /// Who sent it.
     pub direction: Direction,
-    /// Marks, such as [`Flags::INJECTED`].
+    /// Marks of the event, such as [`Flags::INJECTED`]. Whether a tool failed, `envelope` says.
     pub flags: Flags,
     /// The number of recorded bytes: the text, and what frames it (an HTTP-like header block or the fields of a
-    /// server-sent event), but not the end of a line.
+    /// server-sent event), but not the end of a line. For a message of a batch, only the text.
     pub len: u64,
     /// Its kind, id, params and so on. Without a `body`, long strings in it are cut, and deeper levels are left out.
     pub envelope: Envelope<'a>,
@@ -57,7 +57,7 @@ pub(crate) trait MessageExporter {
     fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()>;
 
     /// Processes an event that is not a message: `header.kind` says what it is, and [`EventKind`] what its payload
-    /// contains. If it concerns no single stream, `header.stream` is 0.
+    /// contains. If it concerns no single stream, `header.stream` is 0. `header.time` counts from `FileHeader::created`.
     ///
     /// # Errors
     /// Writing failed.

@@ -806,6 +806,52 @@ fn a_sequence_diagram() {
 }
 
 #[test]
+fn a_document_for_people() {
+    let stage = Stage::new();
+    let at = |seconds: &str| CREATED.replace("Z", &format!(".{seconds}Z"));
+    let request = r#""stream":4,"dir":"c2s","message":{"id":1,"method":"a|`b`\n<i>"}"#;
+    let noise = r#""stream":4,"dir":"s2c","text":"| ready |""#;
+    let injected = r#""stream":7,"dir":"c2s","injected":true,"message":{"id":1,"method":"ping"}"#;
+    let gap = r#""stream":7,"event":"gap","framing":"whole","base64":"oA==""#;
+    let error = r#""stream":4,"dir":"s2c","message":{"id":1,"error":{"code":-1,"message":"no\n```\n<b>"}}"#;
+    let failed =
+        r#""stream":4,"dir":"s2c","message":{"id":2,"result":{"isError":true,"content":[{"text":"it broke"}]}}"#;
+    let lines = [("1", request), ("2", noise), ("3", injected), ("4", gap), ("5", error), ("6", failed)];
+    let header = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\",\"label\":\"a # <b>\"}}}}\n");
+    let lines = lines.map(|(time, members)| format!("{{\"time\":\"{}\",{members}}}\n", at(time))).concat();
+    stage.import("p.reel", header + &lines);
+    let expected = "# Session `a # <b>`, started STARTED
+
+| Event | Time (s) | From | Kind | Method | Latency (ms) | Bytes | Marks |
+| ---: | ---: | --- | --- | --- | ---: | ---: | --- |
+| 0 | 0.000 | client | request | `a`&#124;&#96;`b`&#96; `<i>` |  | 30 |  |
+| 1 | 0.100 | server | noise |  |  | 9 | no message |
+| 2 | 0.200 | client 7 | request | `ping` |  | 24 | injected |
+| 3 |  |  | *traffic is missing here* |  |  |  |  |
+| 4 | 0.400 | server | error | `a`&#124;&#96;`b`&#96; `<i>` | 400 | 53 |  |
+| 5 | 0.500 | server | result |  |  | 66 | tool error |
+
+## Errors
+
+### Event 4: error of `a`&#124;&#96;`b`&#96; `<i>`
+
+````text
+-1: no
+```
+<b>
+````
+
+### Event 5: tool error of an unknown request
+
+```text
+it broke
+```
+";
+    let started = CREATED.replace('T', " ").replace('Z', " UTC");
+    assert_eq!(stage.ok(&["export", "--format", "markdown", "p.reel"]).out(), expected.replace("STARTED", &started));
+}
+
+#[test]
 fn odd_payloads_come_back_byte_for_byte() {
     let stage = Stage::new();
     let header = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");

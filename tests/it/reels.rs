@@ -137,7 +137,7 @@ fn the_list() {
      2     0.020000 ←    323 B  10.0 ms    1 initialize test → memory 2 2025-11-25
      3     0.030000 →     54 B               notifications/initialized
      4     0.040000 →     46 B             2 tools/list
-     5     0.050000 ←     93 B  10.0 ms    2 tools/list → 1 tools
+     5     0.050000 ←     93 B  10.0 ms    2 tools/list → 1 tool
      6     0.060000 →    128 B             3 tools/call echo
      7     0.070000 ←    103 B               notifications/progress 3 1/2
      8     0.080000 ←     75 B  20.0 ms    3 tools/call echo → ok
@@ -323,7 +323,7 @@ fn as_a_table() {
     │ seq │ time     │   │ id     │ method                   │ about                           │ took / size │
     ├─────┼──────────┼───┼────────┼──────────────────────────┼─────────────────────────────────┼─────────────┤
     │ 4   │ 0.040000 │ → │ 2      │ tools/list               │                                 │ 46 B        │
-    │ 5   │ 0.050000 │ ← │ 2      │ tools/list               │ → 1 tools                       │ 10.0 ms     │
+    │ 5   │ 0.050000 │ ← │ 2      │ tools/list               │ → 1 tool                        │ 10.0 ms     │
     │ 6   │ 0.060000 │ → │ 3      │ tools/call               │ echo                            │ 128 B       │
     │ 7   │ 0.070000 │ ← │        │ notifications/progress   │ 3 1/2                           │ 103 B       │
     │ 8   │ 0.080000 │ ← │ 3      │ tools/call               │ echo → ok                       │ 20.0 ms     │

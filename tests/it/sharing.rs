@@ -108,10 +108,9 @@ fn every_export_and_report_warns_of_the_secrets_in_it() {
     let stage = Stage::new();
     small(&stage, "a.reel");
     let unknown = stage.run(&["export", "--format", "none", "a.reel"], "").err();
-    let formats: Vec<&str> = ["jsonl", "commands"].into_iter().filter(|name| unknown.contains(name)).collect();
     let named = unknown.split("[possible values: ").nth(1).and_then(|rest| rest.split(']').next()).expect("a list");
-    assert_eq!(named.split(", ").collect::<Vec<_>>(), formats, "every format is tested");
-    for format in formats {
+    assert!(named.contains("jsonl, commands"), "{named}");
+    for format in named.split(", ") {
         let output = stage.ok(&["export", "--format", format, "a.reel"]);
         assert!(output.err().contains("3 possible secrets found in a.reel"), "{format}: {}", output.err());
         let output = stage.ok(&["export", "--format", format, "--redact", "a.reel"]);

@@ -42,7 +42,7 @@ Examples:
   mcpreel call tools/list --session everything      # in a live session
   mcpreel call tools/list --jq '.tools[].name' -- my-server
   mcpreel call tools/call name=draw --save images -- my-server
-  mcpreel call ping --repeat 100 --expect '. == {}' -- my-server
+  mcpreel call tools/list --repeat 100 --expect '.tools != []' -- my-server
 
 On a terminal, tools, prompts, resources and templates are printed as a table (a ? marks optional arguments), texts as text, \
 and images by their kind and size. Elsewhere, and with --format json or envelope, you get the result as JSON.

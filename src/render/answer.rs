@@ -28,7 +28,7 @@ pub(crate) fn laid_out(method: &str, result: &[u8], palette: &Palette, width: Op
         "tools/call" | "tasks/result" => tool_result(&result, palette)?,
         "resources/read" => {
             let contents = result["contents"].as_array()?;
-            contents.iter().map(|content| resource(content)).collect::<Option<Vec<_>>>()?.join("\n")
+            contents.iter().map(resource).collect::<Option<Vec<_>>>()?.join("\n")
         }
         "prompts/get" => messages(result["messages"].as_array()?, palette)?,
         _ => return None,

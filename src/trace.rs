@@ -21,7 +21,7 @@ pub use event::{Event, EventHeader, EventKind, Flags};
 pub(crate) use event::{MessageHeader, RecordedId};
 pub use format::{FileHeader, FormatError};
 pub use index::Index;
-pub(crate) use pieces::{OpenFrame, OpenFrames};
+pub(crate) use pieces::OpenFrames;
 pub(crate) use reader::{Block, Damage};
 pub use reader::{Item, ReelReader};
 pub use writer::{NewEvent, ReelWriter, WriterOptions};

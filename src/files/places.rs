@@ -9,7 +9,7 @@
 use super::output::{self, Replacement};
 use rustix::process::getuid;
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, DirEntry, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -145,6 +145,11 @@ impl Places {
             |folder: &PathBuf| std::fs::metadata(folder).is_ok_and(|about| about.is_dir() && about.uid() == self.uid);
         lines.iter().rev().filter_map(|line| folder_of(line, kind)).filter(is_ours).collect()
     }
+}
+
+/// The entries of all these folders; those that cannot be read have none.
+pub(crate) fn entries(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> impl Iterator<Item = DirEntry> {
+    folders.into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten()
 }
 
 /// The folders as text for an error or a note.

@@ -1,6 +1,6 @@
 //! Opening reels: a path, `-` for stdin, or the newest reel.
 
-use super::places::{Kind, Places, listed};
+use super::places::{Kind, Places, entries, listed};
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::session::message_replay::MAX_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
@@ -139,8 +139,7 @@ pub(crate) fn new_path(name: &str) -> Result<PathBuf, CommandError> {
 /// No folder contains a reel.
 pub(crate) fn newest() -> Result<PathBuf, CommandError> {
     let folders = Places::here().all_reels();
-    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    entries
+    entries(&folders)
         .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "reel"))
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .max()

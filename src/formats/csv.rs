@@ -3,7 +3,7 @@
 use super::ExportFormat;
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
-use crate::trace::{FileHeader, Flags};
+use crate::trace::FileHeader;
 use crate::wire::units::millis_of;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -32,7 +32,6 @@ impl MessageExporter for Rows {
 
     fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()> {
         let envelope = &message.envelope;
-        let flags = Flags::NAMED.iter().filter(|(flag, _)| message.flags.has(*flag)).map(|(_, name)| *name);
         let number = |number: u64| Cow::from(number.to_string().into_bytes());
         row(
             [
@@ -46,7 +45,7 @@ impl MessageExporter for Rows {
                 envelope.id.map_or(&b""[..], |id| id.0).into(),
                 message.latency.map(|time| millis_of(time).to_string()).unwrap_or_default().into_bytes().into(),
                 number(message.len),
-                flags.collect::<Vec<_>>().join(" ").into_bytes().into(),
+                message.flags.names().collect::<Vec<_>>().join(" ").into_bytes().into(),
                 cell(message.body.unwrap_or_default()),
             ],
             out,

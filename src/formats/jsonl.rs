@@ -175,10 +175,8 @@ fn write_head(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Resu
     if head.framing != Framing::Lf {
         let _ = write!(text, ",\"framing\":\"{}\"", head.framing.name());
     }
-    for (flag, name) in Flags::NAMED {
-        if head.flags.has(flag) {
-            let _ = write!(text, ",\"{name}\":true");
-        }
+    for name in head.flags.names() {
+        let _ = write!(text, ",\"{name}\":true");
     }
     out.write_all(text.as_bytes())
 }

@@ -4,7 +4,7 @@
 use super::ExportFormat;
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
-use crate::trace::{Event, EventKind, FileHeader, Flags};
+use crate::trace::{Event, EventKind, FileHeader};
 use crate::wire::text::{counted, excerpt, visible};
 use crate::wire::units::millis_of;
 use crate::wire::{Direction, Envelope, MessageKind, json};
@@ -137,10 +137,9 @@ fn sender(message: &Message<'_>, first: u32) -> String {
 
 /// Returns the marks of a message: its flags, and whether it is no message, or the result of a tool that failed.
 fn marks(message: &Message<'_>) -> String {
-    let flags = Flags::NAMED.iter().filter(|(flag, _)| message.flags.has(*flag)).map(|(_, name)| *name);
     let others = [(!is_message(message.envelope.kind), "no message"), (is_tool_error(&message.envelope), "tool error")];
     let others = others.into_iter().filter_map(|(holds, name)| holds.then_some(name));
-    flags.chain(others).collect::<Vec<_>>().join(", ")
+    message.flags.names().chain(others).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns whether a line of this kind is a message.
@@ -231,6 +230,7 @@ mod tests {
     use super::super::Exporter as _;
     use super::super::messages::tests::header;
     use super::*;
+    use crate::trace::Flags;
     use crate::wire::Framing;
 
     /// The document of these messages of a server, without its first four lines.

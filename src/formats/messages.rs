@@ -3,7 +3,7 @@
 
 use super::Exporter;
 use crate::session::Pairing;
-use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent, OpenFrame, OpenFrames};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent, OpenFrames};
 use crate::wire::{Direction, Envelope, Framing, IdKey, MessageKind, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -153,7 +153,7 @@ impl<E: MessageExporter> ByMessage<E> {
     fn give_up(&mut self, out: &mut dyn Write) -> io::Result<()> {
         for frame in self.frames.drain() {
             if let Some((header, len)) = self.incomplete.remove(&frame.first) {
-                self.write(&header, len, OpenFrame::envelope(&frame), None, out)?;
+                self.write(&header, len, frame.envelope(), None, out)?;
             }
         }
         Ok(())

@@ -37,7 +37,7 @@ impl Decoded {
 /// The shortest base64 that is looked into, in characters.
 pub(crate) const SHORTEST_BASE64: usize = 16;
 
-/// Decodes base64; `None` if it is none. Its end may be missing.
+/// Decodes base64; `None` if the text is not base64. Its end may be missing.
 pub(crate) fn decoded(run: &[u8]) -> Option<Decoded> {
     if run.len() < SHORTEST_BASE64 {
         return None;

@@ -94,6 +94,11 @@ impl Flags {
         (Self::FAILED, "failed"),
     ];
 
+    /// Returns the names of those that are set and have one.
+    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMED.into_iter().filter(move |(flag, _)| self.has(*flag)).map(|(_, name)| name)
+    }
+
     /// Returns whether all flags of `other` are set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -4,7 +4,7 @@ use crate::cli::own_line::own_words;
 use crate::config::clients;
 use crate::error::Notices;
 use crate::explain;
-use crate::files::places::Places;
+use crate::files::places::{Places, entries};
 use crate::proposals::Registry;
 use crate::session::filter::TERMS;
 use crate::session::message_replay::MessageReplay;
@@ -66,8 +66,8 @@ fn programs(current: &str) -> Vec<CompletionCandidate> {
         return Vec::new();
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let entries = std::env::split_paths(&path).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    let names: BTreeSet<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let programs = entries(std::env::split_paths(&path));
+    let names: BTreeSet<String> = programs.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     candidates(current, plain(names))
 }
 
@@ -79,8 +79,7 @@ fn is_recording(path: &Path) -> bool {
 pub(super) fn reels(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut found = PathCompleter::any().filter(is_recording).complete(current);
     found.retain(|candidate| candidate.get_value() != ".");
-    let entries = Places::here().all_reels().into_iter().filter_map(|folder| std::fs::read_dir(folder).ok());
-    let files = entries.flatten().flatten().map(|entry| entry.path()).filter(|path| is_recording(path));
+    let files = entries(Places::here().all_reels()).map(|entry| entry.path()).filter(|path| is_recording(path));
     let names: BTreeSet<String> = files.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect();
     let kept = names.into_iter().map(|name| (name, Some("a recording in the usual folder".to_owned()))).collect();
     found.extend(candidates(&current.to_string_lossy(), kept));

@@ -88,7 +88,7 @@ impl DeliveredEvents {
 /// What an event lacks of MCPE 2025-01-01 §4, beside the shape that the schema checks.
 ///
 /// # Errors
-/// Its timestamp is none.
+/// Its timestamp cannot be read.
 fn oddity(event: &Value) -> Result<Option<String>, String> {
     let text = |value: &Value| clip(value.as_str().unwrap_or_default(), MAX_WHY / 2).into_owned();
     let (id, time) = (&event["id"], &event["metadata"]["timestamp"]);

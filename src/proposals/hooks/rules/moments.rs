@@ -31,7 +31,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// For a declaration; `None` if the moment cannot be told, or if the arguments tell the call.
+    /// For a declaration; `None` if the moment is unknown, or if the arguments identify the call.
     pub(super) fn of(event: &str, declaration: &Value) -> Option<Self> {
         let is_post = match event {
             "pre_tool_use" => false,

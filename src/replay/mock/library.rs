@@ -255,6 +255,13 @@ impl Library {
         &self.by_anchor[start..start + length]
     }
 
+    /// Returns whether the server sent this message of its own for a request, before it answered that.
+    pub(super) fn precedes_answer(&self, initiated: u32) -> bool {
+        let one = &self.initiated[initiated as usize];
+        let answer = one.owner().and_then(|owner| self.exchanges[owner as usize].answer());
+        answer.is_some_and(|answer| one.message < answer)
+    }
+
     /// Returns the number of a method, if it was recorded.
     pub(super) fn method(&self, name: &str) -> Option<u16> {
         self.numbers.get(name).copied()

@@ -305,6 +305,32 @@ fn an_answer_waits_for_the_clients_answers_to_the_servers_requests() {
     assert_eq!((&then[0]["params"]["data"], &then[1]["result"]["done"]), (&json!("thanks"), &json!(true)));
 }
 
+/// The recorded client took 20 ms for its answer to the server's request; the live one takes none.
+#[test]
+fn a_faster_client_gets_the_last_progress_before_the_answer_all_the_same() {
+    let progress = |n: u64| note(SERVER, "notifications/progress", json!({"progressToken": "p", "progress": n}));
+    let mut long = call(1, "long", json!({}));
+    long.1["params"]["_meta"] = json!({"progressToken": "p"});
+    let reply = (CLIENT, json!({"jsonrpc": "2.0", "id": 0, "result": {"roots": []}}));
+    let recorded = [
+        long.clone(),
+        (SERVER, json!({"jsonrpc": "2.0", "id": 0, "method": "roots/list"})),
+        progress(1),
+        reply.clone(),
+        progress(2),
+        answer(1, json!({"done": true})),
+        progress(3),
+    ];
+    let mut client =
+        Client::new(&library(Matching::Exact, &recorded), Settings { speed: Some(1.0), ..Settings::default() });
+    client.send(&long);
+    assert_eq!(client.wait().1[0]["method"], "roots/list");
+    client.send(&reply);
+    assert_eq!(client.wait().1[0]["params"]["progress"], 1);
+    let (at, last) = client.wait();
+    assert_eq!((at, &last[0]["params"]["progress"], &last[1]["result"]["done"]), (ms(40), &json!(2), &json!(true)));
+}
+
 #[test]
 fn subscriptions_stay_open_with_the_live_id() {
     let key = "io.modelcontextprotocol/subscriptionId";

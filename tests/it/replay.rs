@@ -287,7 +287,7 @@ fn a_mock_answers_as_recorded_and_reports_what_it_could_not() {
                   recorded, not 2";
     assert_eq!(answers[2]["error"]["message"], format!("mcpreel mock: {missed}"));
     assert!(output.code() == 0 && output.err().contains(missed), "{output:?}");
-    assert!(output.err().contains("1 recorded request never asked for:\n  seq 1  initialize\n"), "{output:?}");
+    assert!(output.err().contains("1 recorded request never asked for:\n  seq 1  initialize c\n"), "{output:?}");
     let (_, output) = ask_mock(&stage, &["t.reel", "--strict", "--report", "report.json"], &asked);
     assert_eq!(output.code(), 1, "{output:?}");
     let report: Value = serde_json::from_slice(&stage.read("report.json")).expect("JSON");

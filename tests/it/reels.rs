@@ -1098,10 +1098,9 @@ fn a_growing_reel_is_followed_to_its_end() {
 fn a_gap_is_no_damage_but_verify_reports_it() {
     let stage = stage();
     let gap = r#""stream":7,"event":"gap","framing":"whole","base64":"oA==""#;
-    stage.import(
-        "g.reel",
-        format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n{{\"time\":\"{CREATED}\",{gap}}}\n"),
-    );
+    let ping = r#""stream":7,"dir":"c2s","message":{"id":1,"method":"ping"}"#;
+    let lines = [ping, gap].map(|members| format!("{{\"time\":\"{CREATED}\",{members}}}\n")).concat();
+    stage.import("g.reel", format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n{lines}"));
     let verified = stage.run(&["reel", "verify", "g.reel"], "");
     assert!(verified.out().contains("g.reel: 1 gap in the recording"), "{verified:?}");
     assert_eq!(verified.code(), 0, "{verified:?}");

@@ -65,10 +65,7 @@ impl KeyOptions {
     ///
     /// The reel cannot be read, or a setting is not valid.
     pub(crate) fn redacted(&self, source: &TwicePath) -> Result<(TwicePath, Redaction), CommandError> {
-        let mut redaction = self.redaction()?;
-        learn(&mut redaction, source)?;
-        let copy = TwicePath::written(&source.shown, |out| rewrite(&mut redaction, source, out).map(drop))?;
-        Ok((copy, redaction))
+        redacted_by(self.redaction()?, source)
     }
 
     fn key(&self) -> Result<Vec<u8>, CommandError> {
@@ -165,6 +162,20 @@ impl RedactOptions {
     fn redacted(&self, path: Option<&Path>) -> Result<TwicePath, CommandError> {
         Ok(self.key.redacted(&TwicePath::of(path)?)?.0)
     }
+}
+
+/// Redacts a reel into a file without a name. Also returns the redaction, with its report.
+///
+/// # Errors
+///
+/// The reel cannot be read.
+pub(crate) fn redacted_by(
+    mut redaction: Redaction,
+    source: &TwicePath,
+) -> Result<(TwicePath, Redaction), CommandError> {
+    learn(&mut redaction, source)?;
+    let copy = TwicePath::written(&source.shown, |out| rewrite(&mut redaction, source, out).map(drop))?;
+    Ok((copy, redaction))
 }
 
 /// The first pass over a reel.

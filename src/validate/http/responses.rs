@@ -110,7 +110,7 @@ fn is_loopback(place: &str) -> bool {
     let name =
         host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|it| it.is_ascii_digit())).map_or(host, |it| it.0);
     let name = name.trim_end_matches('/');
-    matches!(name, "localhost" | "[::1]" | "::1") || name.parse::<std::net::Ipv4Addr>().is_ok_and(|it| it.is_loopback())
+    matches!(name, "localhost" | "[::1]") || name.parse::<std::net::Ipv4Addr>().is_ok_and(|it| it.is_loopback())
 }
 
 /// Checks a body that is not a message.

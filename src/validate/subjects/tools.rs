@@ -510,6 +510,8 @@ pub(in crate::validate) mod cases {
         for (text, wrapped) in [("1", r#"{"result":1}"#), ("hi", r#"{"result":"hi"}"#), ("[]", r#"{"items":[]}"#)] {
             let found = crate::validate::tests::found(&format!(
                 r#"hello 2025-11-25 {{}} | {{"tools":{{}}}}
+                   c>s {{"id":1,"method":"tools/list"}}
+                   s>c {{"id":1,"result":{{"tools":[{{"name":"u","inputSchema":{{"type":"object"}}}}]}}}}
                    c>s {{"id":2,"method":"tools/call","params":{{"name":"u"}}}}
                    s>c {{"id":2,"result":{{"content":[{{"type":"text","text":"{text}"}}],"structuredContent":{wrapped}}}}}"#
             ));

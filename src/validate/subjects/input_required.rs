@@ -267,7 +267,10 @@ impl Round {
                 findings.check(&WRONG_KIND, seq, fits, || format!("the input {key:?} is no result of {method}"));
             }
         }
-        if self.inputs.len() < MAX_INPUTS {
+        if self.inputs.len() == MAX_INPUTS {
+            // There may have been more.
+            findings.give_up(&UNASKED);
+        } else {
             for key in given.as_object().into_iter().flatten().map(|(key, _)| key) {
                 let asked = self.inputs.iter().any(|(asked, _)| asked == key);
                 findings.check(&UNASKED, seq, asked, || format!("the server did not ask for the input {key:?}"));

@@ -176,7 +176,7 @@ impl Tools {
         check_annotations(message, name, tool, findings);
         self.is_full |= self.tools.len() >= TOOLS && !self.tools.contains_key(name);
         if self.is_full {
-            return;
+            return [&DUPLICATE, &ARGUMENTS, &STRUCTURED].into_iter().for_each(|rule| findings.give_up(rule));
         }
         let input = input.unwrap_or_else(|| message.schemas.schema(&Value::Null));
         let described = Tool { input, output, support: support.to_owned(), listing: self.listing };

@@ -1552,3 +1552,47 @@ fn limits() {
         assert_eq!(verdict("completion/too-many", &script), expected, "{count}");
     }
 }
+
+/// What does not fit into a table was not observed, whatever else was.
+#[test]
+fn more_than_is_remembered() {
+    let many = |count: usize, item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(",");
+    for (count, expected) in [(1024, Passed), (1025, NotObserved)] {
+        let tools = many(count, &|at| format!(r#"{{"name":"t{at}","inputSchema":{{"type":"object"}}}}"#));
+        let call = r#"c>s {"id":2,"method":"tools/call","params":{"name":"t1"}}"#;
+        for rule in ["tools/duplicate-name", "tools/arguments"] {
+            assert_eq!(verdict(rule, &listed(&tools, call)), expected, "{rule}: {count}");
+        }
+    }
+    for (count, used, expected) in
+        [(256, "t1", Passed), (256, "u", Failed), (257, "t1", Passed), (257, "t256", NotObserved)]
+    {
+        let tools = many(count, &|at| format!(r#"{{"name":"t{at}","inputSchema":{{"type":"object"}}}}"#));
+        let script = format!(
+            r#"hello 2025-11-25 {{"sampling":{{"tools":{{}}}}}} | {{}}
+               s>c {{"id":1,"method":"sampling/createMessage","params":{{"maxTokens":1,"messages":[],"tools":[{tools}]}}}}
+               c>s {{"id":1,"result":{{"role":"assistant","model":"m","content":{{"type":"tool_use","id":"a","name":"{used}","input":{{}}}}}}}}"#
+        );
+        assert_eq!(verdict("sampling/tool-not-offered", &script), expected, "{count} {used}");
+    }
+    for (count, used, expected) in [(256, 1, Passed), (256, 256, Failed), (257, 1, Passed), (257, 256, NotObserved)] {
+        let uris = many(count, &|at| format!(r#""a:{at}/""#));
+        let notifications = |uris: &str| format!(r#""notifications":{{"resourceSubscriptions":[{uris}]}}"#);
+        let script = format!(
+            r#"c>s {{"id":1,"method":"subscriptions/listen","params":{{{},$META}}}}
+               s>c {{"method":"notifications/subscriptions/acknowledged","params":{{{},$SUBSCRIPTION}}}}
+               s>c {{"method":"notifications/resources/updated","params":{{"uri":"a:{used}/",$SUBSCRIPTION}}}}"#,
+            notifications(&uris),
+            notifications(&format!(r#""a:{used}/""#))
+        );
+        for rule in ["subscriptions/acknowledged-more", "subscriptions/unrequested"] {
+            assert_eq!(verdict(rule, &script), expected, "{rule}: {count} {used}");
+        }
+    }
+    for (count, expected) in [(63, Failed), (64, NotObserved)] {
+        let requests = many(count, &|at| format!(r#""k{at}":{{"method":"roots/list"}}"#));
+        let inputs = many(count + 1, &|at| format!(r#""k{at}":{{"roots":[]}}"#));
+        let script = round(&format!(r#""inputRequests":{{{requests}}}"#), &format!(r#""inputResponses":{{{inputs}}}"#));
+        assert_eq!(verdict("input/unasked", &script), expected, "{count}");
+    }
+}

@@ -684,7 +684,9 @@ fn the_table_of_requirements_agrees_with_the_rules() {
         assert!(named.iter().all(|id| known.contains(id)), "{row}");
         assert!(!named.is_empty() || row.contains("| none: "), "{row}");
     }
-    let required = http::rules().chain(subject::SUBJECTS.iter().flat_map(|entry| entry.rules));
+    // The other rules about the base protocol are those of JSON-RPC and of the proposals.
+    let base = rules::RULES.iter().filter(|rule| rule.source.starts_with("MCP "));
+    let required = http::rules().chain(subject::SUBJECTS.iter().flat_map(|entry| entry.rules)).chain(base);
     let absent: Vec<_> = required
         .filter(|rule| rule.severity == Severity::Error)
         .filter(|rule| !table.contains(&format!("`{}`", rule.id)))

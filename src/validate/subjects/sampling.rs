@@ -104,11 +104,9 @@ fn check_messages(seq: u64, params: &Value, findings: &mut Findings) {
         check_mixed(seq, message, findings);
         check_role(seq, message, findings);
         let results = members(message, "tool_result", "toolUseId");
-        if !uses.is_empty() || !results.is_empty() {
-            findings.check(&UNBALANCED, seq, uses == results, || {
-                format!("the uses {uses:?} are followed by the results {results:?}")
-            });
-        }
+        findings.check(&UNBALANCED, seq, uses == results, || {
+            format!("the uses {uses:?} are followed by the results {results:?}")
+        });
         uses = members(message, "tool_use", "id");
     }
     findings.check(&UNBALANCED, seq, uses.is_empty(), || format!("no results follow the uses {uses:?}"));
@@ -150,9 +148,8 @@ impl Offer {
             let is_known = self.tools.iter().any(|it| it == tool);
             match self.choice != "none" && self.has_more && !is_known {
                 true => findings.give_up(&NOT_OFFERED),
-                false => findings.check(&NOT_OFFERED, seq, self.choice != "none" && is_known, || {
-                    format!("the model uses {tool:?}")
-                }),
+                false => findings
+                    .check(&NOT_OFFERED, seq, self.choice != "none" && is_known, || format!("the model uses {tool:?}")),
             }
         }
         if self.choice == "required" {

@@ -32,7 +32,8 @@ rules! {
         "MCP 2025-11-25, Tools, Calling Tools";
     ACCEPTED = Error "tools/invalid-arguments-accepted",
         "The server must refuse a `tools/call` whose `arguments` do not conform to the `inputSchema` of the tool, with an error or with `isError: true`.",
-        "MCP 2025-11-25, Tools, Security Considerations";
+        "MCP 2025-11-25, Tools, Security Considerations",
+        fix "Check the arguments against the schema before you run the tool.";
     STRUCTURED_MISSING = Error "tools/structured-missing",
         "A server that gives a tool an `outputSchema` must return `structuredContent` in its results, except those with `isError: true`.",
         "MCP 2025-11-25, Tools, Output Schema",
@@ -43,7 +44,8 @@ rules! {
         fix "Return what the schema describes, or correct the `outputSchema`.";
     STRUCTURED_TEXT = Warning "tools/structured-text",
         "A server that returns `structuredContent` also returns the same JSON, or the value of its only member, as a text in `content`.",
-        "MCP 2025-11-25, Tools, Structured Content";
+        "MCP 2025-11-25, Tools, Structured Content",
+        fix "Add a text block with the JSON of `structuredContent`.";
     UNKNOWN = Warning "tools/unknown-answered",
         "The server answers a `tools/call` of a tool that it does not list with a JSON-RPC error, not with a result.",
         "MCP 2025-11-25, Tools, Error Handling",

@@ -1113,10 +1113,6 @@ fn states_come_back_as_they_were_sent() {
     }
     assert_eq!(verdict("input/empty", &round(r#""requestState":7"#, r#""x":1"#)), Failed, "a state is a text");
     assert_eq!(verdict("input/empty", &round(r#""requestState":"s""#, r#""x":1"#)), Passed);
-    // Without a state, the inputs may be sent again after a failure.
-    let once = round(asks, answer);
-    let again = once.lines().last().unwrap_or_default().replace(r#""id":2"#, r#""id":3"#);
-    assert_eq!(verdict("input/state-reused", &format!("{once}\n{again}")), Passed);
     let once = round(&format!(r#""requestState":"s",{asks}"#), &format!(r#""requestState":"s",{answer}"#));
     let again = once.lines().last().unwrap_or_default().replace(r#""id":2"#, r#""id":3"#);
     assert_eq!(verdict("input/state-reused", &format!("{once}\n{again}")), Failed);
@@ -1410,6 +1406,7 @@ fn tools_that_may_be_tasks() {
     let undeclared = required.replace(r#","tasks":{"requests":{"tools":{"call":{}}}}"#, "");
     assert_eq!(verdict("tools/task-required-accepted", &required), Failed);
     assert_eq!(verdict("tools/task-required-accepted", &undeclared), NotObserved);
+    assert_eq!(verdict("tools/task-required", &undeclared), NotObserved);
 }
 
 #[test]
@@ -1594,5 +1591,323 @@ fn more_than_is_remembered() {
         let inputs = many(count + 1, &|at| format!(r#""k{at}":{{"roots":[]}}"#));
         let script = round(&format!(r#""inputRequests":{{{requests}}}"#), &format!(r#""inputResponses":{{{inputs}}}"#));
         assert_eq!(verdict("input/unasked", &script), expected, "{count}");
+    }
+}
+
+#[test]
+fn messages_that_are_hard_to_place() {
+    check(&[
+        ("envelope/error-object", Failed, r#"s>c {"id":1,"error":{"code":1}}"#),
+        ("envelope/missing-id", Passed, r#"s>c {"error":{"code":-32603,"message":"?"}}"#),
+        (
+            "pairing/unanswered",
+            Passed,
+            r#"$SESSION
+               $POST
+               c>s {"id":1,"method":"ping"}
+               < 400
+               $POST
+               c>s {"id":2,"method":"ping"}
+               $JSON
+               s>c {"id":2,"result":{}}"#,
+        ),
+        (
+            "pairing/unanswered",
+            Passed,
+            r#"hello 2025-11-25 {} | {}
+               c>s {"id":1,"method":"ping"}
+               gap
+               c>s {"id":2,"method":"ping"}
+               s>c {"id":2,"result":{}}"#,
+        ),
+        (
+            "cancellation/never-issued",
+            NotObserved,
+            r#"$SESSION
+               $POST
+               c>s {"id":1,"method":"ping"}
+               < 500
+               $POST
+               c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#,
+        ),
+        (
+            "cancellation/never-issued",
+            Passed,
+            r#"hello 2025-11-25 {} | {}
+               gap
+               c>s {"id":1,"method":"ping"}
+               c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#,
+        ),
+        (
+            "lifecycle/initialized-missing",
+            NotObserved,
+            r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+               s>c {"id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}
+               gap
+               c>s {"id":2,"method":"tools/list"}"#,
+        ),
+        (
+            "method/not-in-revision",
+            Failed,
+            r#"c>s {"id":1,"method":"subscriptions/listen","params":{"notifications":{}}}"#,
+        ),
+        (
+            "method/not-in-revision",
+            Passed,
+            r#"gap
+               c>s {"id":1,"method":"subscriptions/listen","params":{"notifications":{}}}"#,
+        ),
+        (
+            "method/ping-refused",
+            NotObserved,
+            r#"c>s {"id":1,"method":"ping","params":{$META}}
+               s>c {"id":1,"error":{"code":-32601,"message":"?"}}"#,
+        ),
+        // The client takes tasks of the server, not the other way round.
+        (
+            "method/declared-refused",
+            NotObserved,
+            r#"hello 2025-11-25 {"tasks":{"list":{}}} | {}
+               c>s {"id":1,"method":"tasks/list"}
+               s>c {"id":1,"error":{"code":-32601,"message":"?"}}"#,
+        ),
+        (
+            "lifecycle/capability",
+            NotObserved,
+            r#"hello 2024-11-05 {} | {}
+               c>s {"id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}}"#,
+        ),
+        (
+            "lifecycle/capability",
+            Failed,
+            r#"hello 2025-03-26 {} | {}
+               c>s {"id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}}"#,
+        ),
+        (
+            "capability/list-changed",
+            Failed,
+            r#"c>s {"id":1,"method":"server/discover","params":{$META}}
+               s>c {"id":1,"result":{$DONE,"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}}
+               c>s {"id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},$META}}
+               s>c {"method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2}}}"#,
+        ),
+        (
+            "capability/extension-name",
+            NotObserved,
+            r#"hello 2025-11-25 {} | {"tools":{}}
+               c>s {"id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/clientCapabilities":{"extensions":{"x":{}}}}}}"#,
+        ),
+        (
+            "content/base64",
+            NotObserved,
+            r#"hello 2025-11-25 {} | {"tools":{}}
+               c>s {"id":1,"method":"tools/list","params":{"messages":[{"role":"user","content":{"type":"image","data":"!","mimeType":"image/png"}}]}}"#,
+        ),
+        (
+            "elicitation/url",
+            NotObserved,
+            r#"hello 2025-11-25 {} | {"tools":{}}
+               c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+               s>c {"id":1,"result":{"content":[],"inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"url","url":"?"}}}}}"#,
+        ),
+        (
+            "elicitation/unknown-id",
+            Passed,
+            r#"hello 2025-11-25 {"elicitation":{"url":{}}} | {}
+               gap
+               s>c {"id":1,"method":"elicitation/create","params":{"mode":"url","url":"https://a.example","elicitationId":"e","message":"m"}}
+               s>c {"method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}"#,
+        ),
+        (
+            "input/undeclared",
+            Failed,
+            r#"c>s {"id":1,"method":"tools/call","params":{"name":"t",$META}}
+               s>c {"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}}}}"#,
+        ),
+        (
+            "tools/unknown-answered",
+            NotObserved,
+            r#"hello 2025-11-25 {} | {"tools":{}}
+               gap
+               c>s {"id":1,"method":"tools/list"}
+               s>c {"id":1,"result":{"tools":[]}}
+               c>s {"id":2,"method":"tools/list"}
+               s>c {"id":2,"result":{"tools":[]}}
+               c>s {"id":3,"method":"tools/call","params":{"name":"t"}}
+               s>c {"id":3,"result":{"content":[]}}"#,
+        ),
+        (
+            "tools/unknown-answered",
+            NotObserved,
+            r#"hello 2025-11-25 {} | {"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
+               c>s {"id":1,"method":"tools/list"}
+               s>c {"id":1,"result":{"tools":[]}}
+               c>s {"id":3,"method":"tools/call","params":{"name":"t","task":{}}}
+               s>c {"id":3,"result":{"task":{"taskId":"a","status":"working","createdAt":"2025-11-25T10:00:00Z","lastUpdatedAt":"2025-11-25T10:00:00Z","ttl":null}}}"#,
+        ),
+    ]);
+}
+
+/// The types of results that extensions define are theirs; no other text is one.
+#[test]
+fn types_of_results_with_extensions() {
+    for (client, server, kind, expected) in [
+        (r#"{"a.b/c":{}}"#, r#"{"a.b/c":{}}"#, "other", NotObserved),
+        (r#"{"a.b/c":{}}"#, r#"{"a.b/c":{}}"#, "", Failed),
+        (r#"{"a.b/c":{}}"#, r#"{"a.b/c":{}}"#, "complete", Passed),
+        (r#"{"a.b/c":{}}"#, "{}", "other", Failed),
+        ("{}", r#"{"a.b/c":{}}"#, "other", Failed),
+    ] {
+        let meta =
+            format!(r#""_meta":{{$MEMBERS,"io.modelcontextprotocol/clientCapabilities":{{"extensions":{client}}}}}"#);
+        let script = format!(
+            r#"c>s {{"id":1,"method":"server/discover","params":{{{meta}}}}}
+               s>c {{"id":1,"result":{{"supportedVersions":["2026-07-28"],"capabilities":{{"extensions":{server}}},"ttlMs":0,"cacheScope":"private"}}}}
+               c>s {{"id":2,"method":"tools/call","params":{{"name":"t",{meta}}}}}
+               s>c {{"id":2,"result":{{"resultType":"{kind}","content":[]}}}}"#
+        );
+        assert_eq!(verdict("era/unknown-result-type", &script), expected, "{client} {server} {kind}");
+    }
+}
+
+#[test]
+fn more_about_tasks() {
+    let get = |id: u32| format!(r#"c>s {{"id":{id},"method":"tasks/get","params":{{"taskId":"a"}}}}"#);
+    let got = |id: u32| format!(r#"s>c {{"id":{id},{}}}"#, STATE.replace("STATUS", "working"));
+    let list = |id: u32| format!(r#"c>s {{"id":{id},"method":"tasks/list"}}"#);
+    let listed = |id: u32, tasks: &str| format!(r#"s>c {{"id":{id},"result":{{"tasks":[{tasks}]}}}}"#);
+    let state = STATE.replace("STATUS", "working");
+    let task = state.strip_prefix(r#""result":"#).unwrap_or_default();
+    for (lines, expected) in [
+        (vec![get(2), got(2), list(3), listed(3, ""), get(4), got(4)], Failed),
+        (vec![get(2), got(2), list(3), listed(3, task), get(4), got(4)], Passed),
+        // The list was asked for before the task was found.
+        (vec![get(2), list(3), got(2), listed(3, ""), get(4), got(4)], NotObserved),
+        // The question was asked before the list came.
+        (vec![get(2), got(2), list(3), get(4), listed(3, ""), got(4)], NotObserved),
+        (vec![list(3), listed(3, ""), get(4), got(4)], NotObserved),
+    ] {
+        let script = format!("{TASK}\n{}", lines.join("\n"));
+        assert_eq!(verdict("tasks/list-incomplete", &script), expected, "{lines:?}");
+    }
+    let call = format!(
+        r#"{TASK}
+        c>s {{"id":2,"method":"tools/call","params":{{"name":"t","taskId":"b"}}}}"#
+    );
+    assert_eq!(verdict("tasks/unknown-id", &call), NotObserved);
+    let related = format!(
+        r#"{TASK}
+        gap
+        s>c {{"method":"notifications/message","params":{{"level":"info","data":"x","_meta":{{"io.modelcontextprotocol/related-task":{{"taskId":"a"}}}}}}}}"#
+    );
+    assert_eq!(verdict("tasks/related-unknown", &related), Passed);
+}
+
+#[test]
+fn more_about_http() {
+    check(&[
+        (
+            "http/after-response",
+            Passed,
+            r#"$SESSION
+               $POST
+               c>s {"id":1,"method":"tools/list"}
+               $STREAM
+               s>c {"method":"notifications/message","params":{"level":"info","data":"x"}}
+               s>c {"id":1,"result":{"tools":[]}}"#,
+        ),
+        (
+            "http/accepted-status",
+            Passed,
+            r#"$SESSION
+               $POST
+               c>s {"method":"notifications/roots/list_changed"}
+               < 404"#,
+        ),
+        (
+            "http/accepted-body",
+            NotObserved,
+            r#"> POST {"accept":"application/json, text/event-stream"}
+               c>s {"id":1,"method":"ping"}
+               < 202 {"content-type":"application/json"}
+               s>c {"id":1,"result":{}}"#,
+        ),
+        (
+            "http/modern-version-missing",
+            Passed,
+            r#"> POST {$MODERN,"mcp-method":"tools/list"}
+               c>s {"id":1,"method":"tools/list","params":{$META}}
+               > POST {"accept":"application/json, text/event-stream"}
+               c>s {"method":"notifications/cancelled","params":{"requestId":1,$META}}"#,
+        ),
+        (
+            "http/contradiction-accepted",
+            Failed,
+            r#"> POST {$MODERN,"mcp-method":"tools/list"}
+               c>s {"id":1,"method":"tools/list","params":{$META}}
+               $JSON
+               s>c {"id":1,"result":{$DONE,"ttlMs":0,"cacheScope":"private","tools":[{"name":"t","inputSchema":{"type":"object",
+                   "properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}]}}
+               > POST {$MODERN,"mcp-method":"tools/call","mcp-name":"t","mcp-param-n":"5"}
+               c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":null},$META}}
+               $JSON
+               s>c {"id":2,"result":{$DONE,"content":[]}}"#,
+        ),
+        (
+            "http/superfluous-parameter-header",
+            NotObserved,
+            r#"> POST {$MODERN,"mcp-method":"tools/list"}
+               c>s {"id":1,"method":"tools/list","params":{$META}}
+               $JSON
+               s>c {"id":1,"result":{$DONE,"ttlMs":0,"cacheScope":"private","tools":[{"name":"t","inputSchema":{"type":"object",
+                   "properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}]}}
+               > POST {$MODERN,"mcp-method":"tools/call","mcp-name":"t","mcp-param-other":"5"}
+               c>s {"id":2,"method":"tools/call","params":{"name":"t",$META}}"#,
+        ),
+        // Some sessions of this server have no id.
+        (
+            "http/session-id-missing",
+            Passed,
+            r#"$SESSION
+               stream 1
+               > POST {"accept":"application/json, text/event-stream"}
+               c>s {"id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+               $JSON
+               s>c {"id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
+               stream 2
+               > POST {"accept":"application/json, text/event-stream","mcp-protocol-version":"2025-11-25"}
+               c>s {"id":1,"method":"ping"}"#,
+        ),
+    ]);
+}
+
+/// A rule of another revision or transport does not apply. One that nothing exercised was not observed.
+#[test]
+fn rules_apply_to_revisions_and_transports() {
+    use Verdict::NotApplicable;
+    let legacy = "hello 2025-06-18 {} | {}";
+    let modern = r#"c>s {"id":1,"method":"tools/list","params":{$META}}"#;
+    let unknown_revision = r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2030-01-01","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+        s>c {"id":1,"result":{"protocolVersion":"one","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let old_transport = "> GET {}\n< 200\nendpoint /x\n> POST {}\nc>s {\"id\":1,\"method\":\"ping\"}";
+    for (rule, expected, script) in [
+        ("tasks/unrequested", NotApplicable, legacy),
+        ("tasks/unrequested", NotObserved, "hello 2025-11-25 {} | {}"),
+        ("tasks/unrequested", NotApplicable, modern),
+        ("tasks/unrequested", NotObserved, unknown_revision),
+        ("tasks/unrequested", NotObserved, "s>c started"),
+        ("elicitation/url", NotObserved, legacy),
+        ("elicitation/url", NotApplicable, "hello 2025-03-26 {} | {}"),
+        ("elicitation/url", NotObserved, modern),
+        ("era/retired-code", NotApplicable, legacy),
+        ("era/retired-code", NotObserved, modern),
+        ("era/retired-code", NotApplicable, unknown_revision),
+        ("http/get-accept", NotApplicable, legacy),
+        ("http/get-accept", NotObserved, "$SESSION"),
+        ("http/get-accept", NotApplicable, old_transport),
+    ] {
+        let report = run(&expand(script));
+        let verdicts: Vec<_> = report.connections.iter().flat_map(|it| it.verdicts.all()).collect();
+        assert!(verdicts.contains(&(rule, expected)), "{rule} is not {expected:?}: {script}");
     }
 }

@@ -57,7 +57,7 @@ impl SecretWarning {
     /// Counts the secrets of a part of an event.
     pub(crate) fn take_part(&mut self, header: &EventHeader, part: &[u8]) {
         if let Some(redaction) = &mut self.redaction {
-            redaction.payload(header, part);
+            redaction.count(header, part);
         }
     }
 

@@ -463,23 +463,28 @@ mod tests {
         }
     }
 
-    /// What is found in a payload, with and without the prefilter.
-    fn both(settings: &Settings, payload: &[u8]) -> [String; 2] {
+    /// Two redactions with the same settings, one of them without the prefilter.
+    fn pair(settings: &Settings) -> [Redaction; 2] {
         [true, false].map(|is_quick| {
-            let mut redaction = Redaction::new(settings, b"a key of 16 bytes").expect("no settings");
+            let mut redaction = Redaction::new(settings, b"a key of 16 bytes").expect("settings");
             assert!(redaction.replacer.prefilter.is_some());
             redaction.replacer.prefilter = redaction.replacer.prefilter.take().filter(|_| is_quick);
-            let mut header = header(0, EventKind::Message);
-            (0..2).for_each(|_| redaction.count(&header, payload));
-            header.framing = Framing::Sse;
-            redaction.count(&header, payload);
-            redaction.report().to_json("").to_string()
+            redaction
         })
     }
 
-    fn check_both(payload: &[u8]) {
-        let [quick, whole] = both(&Settings::default(), payload);
+    /// Returns what both find in a payload.
+    fn check_both(pair: &mut [Redaction; 2], payload: &[u8]) -> String {
+        let [quick, whole] = pair.each_mut().map(|redaction| {
+            redaction.report = Report::default();
+            let mut header = header(0, EventKind::Message);
+            redaction.count(&header, payload);
+            header.framing = Framing::Sse;
+            redaction.count(&header, payload);
+            redaction.report().to_json("").to_string()
+        });
         assert_eq!(quick, whole, "{}", String::from_utf8_lossy(payload));
+        quick
     }
 
     /// Forms of a text as they stand in a payload.
@@ -517,12 +522,15 @@ mod tests {
 
     #[test]
     fn the_prefilter_misses_no_detector_in_any_form() {
+        let mut pair = pair(&Settings::default());
         for detector in DETECTORS {
-            for seed in 0..3 {
+            for seed in 0..2 {
                 let mut random = fastrand::Rng::with_seed(seed);
                 let example = sample(detector.example, |below| random.usize(..below));
                 for text in [example.clone(), format!("see {example} here"), format!("({example})")] {
-                    forms(&text).iter().for_each(|form| check_both(form.as_bytes()));
+                    for form in forms(&text) {
+                        check_both(&mut pair, form.as_bytes());
+                    }
                 }
             }
         }
@@ -530,6 +538,7 @@ mod tests {
 
     #[test]
     fn the_prefilter_misses_no_name() {
+        let mut pair = pair(&Settings::default());
         let names = [
             "password",
             "db_passwd",
@@ -601,7 +610,9 @@ mod tests {
                     member.clone(),
                     label.to_string(),
                 ] {
-                    forms(&text).iter().for_each(|form| check_both(form.as_bytes()));
+                    for form in forms(&text) {
+                        check_both(&mut pair, form.as_bytes());
+                    }
                 }
             }
         }
@@ -609,10 +620,13 @@ mod tests {
 
     #[test]
     fn the_prefilter_finds_the_same_in_any_text() {
-        for seed in 0..400 {
+        let mut pair = pair(&Settings::default());
+        for seed in 0..60 {
             let mut random = fastrand::Rng::with_seed(seed);
             let text = text(&mut random, 2);
-            forms(&text).iter().for_each(|form| check_both(form.as_bytes()));
+            for form in forms(&text) {
+                check_both(&mut pair, form.as_bytes());
+            }
         }
     }
 
@@ -625,11 +639,12 @@ mod tests {
             members: vec!["town".into()],
             ..Settings::default()
         };
+        let mut pair = pair(&settings);
         for text in
             [r#"{"user":"zoe1"}"#, r#"{"a":"on h-12"}"#, r#"{"a":"city CITY=Bonn"}"#, r#"{"town":"Bonn"}"#, "user=zoe1"]
         {
-            let [quick, whole] = both(&settings, text.as_bytes());
-            assert!(quick == whole && quick.contains("\"count\":3"), "{text} {quick} {whole}");
+            let found = check_both(&mut pair, text.as_bytes());
+            assert!(found.contains("\"count\":2"), "{text} {found}");
         }
         let rule = serde_json::from_value(serde_json::json!({"rules": [{"name": "x", "pattern": "E-[0-9]+"}]}));
         assert!(Prefilter::new(&rule.expect("settings")).is_none(), "any text may match");

@@ -194,7 +194,8 @@ impl Prefilter {
         let start = text[..end].iter().rposition(|byte| !is_in(byte)).map_or(0, |at| at + 1);
         let name = &text[start..end];
         match text[..start].last() {
-            _ if name.is_empty() => true,
+            // Of `api key`, this is the last word.
+            _ if name.is_empty() || name.eq_ignore_ascii_case(b"key") => true,
             Some(b'?' | b'&') => names::is_secret_parameter(&String::from_utf8_lossy(name)) || is_secret_name(name),
             // The name of a member may begin with other letters.
             Some(128..) => true,
@@ -209,9 +210,9 @@ impl Prefilter {
         let whole = &text[run.clone()];
         match text[..run.start].last() {
             _ if has_percent(whole) => true,
-            Some(b'\\') => !is_clean(whole) || !is_clean(&text[after_escape(text, run.start)..run.end]),
+            Some(b'\\') => !is_clean(whole) || !is_clean(&text[after_escape(text, run.start).min(run.end)..run.end]),
             // What precedes a parameter belongs to it.
-            Some(b'?' | b'&' | b';') => !is_clean(&text[run.start - 1..run.end]),
+            Some(b'?' | b'&' | b';') => !is_clean(whole) || !finder.find(&text[run.start - 1..run.end]).is_empty(),
             _ => !self.runs.has(whole, || is_clean(whole)),
         }
     }
@@ -229,11 +230,14 @@ fn has_percent(text: &[u8]) -> bool {
     memchr::memchr_iter(b'%', text).any(is_code)
 }
 
-/// Returns where a text goes on after an escape of which the backslash stands before it, at most at its end.
+/// Returns where a text goes on after the escape in which, or right after whose backslash, `at` is; otherwise `at`.
 fn after_escape(text: &[u8], at: usize) -> usize {
-    let length = if text.get(at) == Some(&b'u') { 5 } else { 1 };
-    let run = text[at..].iter().take(length).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    at + run
+    let first = at.saturating_sub(5);
+    let Some(backslash) = text[first..at].iter().rposition(|byte| *byte == b'\\').map(|place| first + place) else {
+        return at;
+    };
+    let length = if text.get(backslash + 1) == Some(&b'u') { 6 } else { 2 };
+    (backslash + length).clamp(at, text.len())
 }
 
 fn compiled(patterns: &[String]) -> Result<Regex, Box<BuildError>> {
@@ -254,9 +258,8 @@ fn last_of_name(text: &[u8], end: usize) -> usize {
 fn has_match(finder: &Finder, text: &[u8], at: usize, is_in: impl Fn(u8) -> bool) -> bool {
     let start = text[..at].iter().rposition(|byte| !is_in(*byte)).map_or(0, |before| before + 1);
     let end = text[at..].iter().position(|byte| !is_in(*byte)).map_or(text.len(), |length| at + length);
-    let is_escaped = text[..start].last() == Some(&b'\\');
-    let start = if is_escaped { after_escape(text, start).min(at) } else { start };
-    !finder.find(&text[start..end]).is_empty()
+    let inner = after_escape(text, start).min(end);
+    !finder.find(&text[start..end]).is_empty() || inner > start && !finder.find(&text[inner..end]).is_empty()
 }
 
 /// Whether the path of a home folder goes on with the name of a user.

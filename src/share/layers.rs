@@ -148,10 +148,8 @@ impl Replacer {
             Edit { range, ..edit }
         };
         match spot.kind {
-            SpotKind::Scalar => match is_long_number(spot.contents()) {
-                true => self.text(spot.contents(), inner, found).into_iter().map(shift).collect(),
-                false => Vec::new(),
-            },
+            SpotKind::Scalar if is_short_scalar(spot.contents()) => Vec::new(),
+            SpotKind::Scalar => self.text(spot.contents(), inner, found).into_iter().map(shift).collect(),
             SpotKind::Name | SpotKind::Text => {
                 let mapped = Mapped::json_string(spot.contents());
                 let is_protocol = context.depth == 0 && is_of_protocol(spot);
@@ -352,9 +350,12 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// Whether a number can be one of a card, or a PIN.
-fn is_long_number(scalar: &[u8]) -> bool {
-    scalar.len() >= 4 && scalar.iter().all(u8::is_ascii_digit)
+/// Whether a value without quotes is one of JSON's, and no number that can be one of a card, or a PIN. Anything else is a
+/// word of a text that is not JSON.
+fn is_short_scalar(scalar: &[u8]) -> bool {
+    let is_long = scalar.len() >= 4 && scalar.iter().all(u8::is_ascii_digit);
+    let is_number = scalar.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
+    is_number && !is_long || matches!(scalar, b"true" | b"false" | b"null")
 }
 
 /// Whether a member is one of JSON-RPC's own, which no name makes a secret.

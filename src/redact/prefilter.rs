@@ -17,8 +17,10 @@ use std::ops::Range;
 
 /// The minimum length of a run of token characters that is looked at. Shorter tokens have a pattern of their own.
 const LONG_RUN: usize = 16;
-/// The minimum length of base64 that is decoded.
-const SHORTEST_BASE64: usize = super::encoding::SHORTEST_BASE64;
+/// The minimum length of base64 that is decoded, without its padding.
+const SHORTEST_BASE64: usize = super::encoding::SHORTEST_BASE64 - 2;
+/// As many of its characters are decoded here.
+const BASE64_START: usize = 12;
 /// The maximum number of remembered names and runs; with it, all of them are forgotten.
 const MAX_HARMLESS: usize = 4096;
 /// Longer runs are not remembered.
@@ -31,7 +33,7 @@ const TELLING: &str = "passw|passphrase|passcode|pwd|secret|credential|api[^a-z0
 const LAST: &str = "token|pass|pw|pin|pat|psk|cookie|(?:api|access|private|secret|encryption|signing|account|master|auth\
     |license|app|storage|subscription|consumer|shared|deploy)[^a-z0-9\"]*key";
 /// What is between a name and its value.
-const IS: &str = r#"\\*["']?\s*[:=]"#;
+const IS: &str = r#"[^a-z0-9"'=:]*["']?\s*[:=]"#;
 /// What stands before a word: nothing of the word.
 const BEFORE: &str = r"(?:^|[^a-z0-9_]|\\[nrtbf]|\\u[0-9a-f]{4})";
 
@@ -316,7 +318,7 @@ fn may_be_base64(run: &[u8]) -> bool {
 
 /// Whether base64 begins like that of text: UTF-8, or ASCII as UTF-16.
 fn begins_like_text(run: &[u8]) -> bool {
-    let Some(start) = run.get(..SHORTEST_BASE64) else { return false };
+    let Some(start) = run.get(..BASE64_START) else { return false };
     let bytes: Vec<u8> = start.chunks_exact(4).flat_map(decoded_group).collect();
     let is_plain = |text: &str| text.chars().all(|found| !found.is_control() || found.is_ascii_whitespace());
     let is_text = match std::str::from_utf8(&bytes) {

@@ -25,7 +25,7 @@ const MAX_KEY_BYTES: u64 = 64 << 10;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct KeyOptions {
     /// A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used
-    /// (default: a new random key each time).
+    /// (default: a new random key each time). Do not share the key: with it, guesses can be tested.
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
 }

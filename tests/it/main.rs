@@ -79,6 +79,8 @@ mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
 #[cfg(target_os = "linux")]
+mod shared_reports;
+#[cfg(target_os = "linux")]
 mod sharing;
 #[cfg(target_os = "linux")]
 mod tap;

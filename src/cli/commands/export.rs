@@ -15,13 +15,15 @@ use std::path::PathBuf;
 /// Convert a reel to another format.
 ///
 /// `jsonl` is lossless: `mcpreel import` restores the same events, every payload byte for byte. Only the keys of webhook
-/// secrets (whsec_…) are replaced by asterisks, in all formats.
+/// secrets (whsec_…) are replaced by asterisks, in all formats. All other secrets are in the export, unless you add
+/// --redact; a note says whether mcpreel recognised any.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
   mcpreel export --format jsonl session.reel -o session.jsonl
   mcpreel export --redact session.reel -o shared.jsonl
+  mcpreel export --redact --format markdown session.reel -o shared.md
   mcpreel export --format commands session.reel > repeat.sh")]
 pub(crate) struct ExportArgs {
     /// The reel; `-` for stdin (default: the newest).

@@ -167,7 +167,7 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
     let selection = args.selection()?;
     let plans: Vec<Plan> = sessions.into_iter().map(|session| Plan::new(args.mapped(session), &selection)).collect();
     if args.dry_run {
-        plans.iter().try_for_each(|plan| outline::print(plan, plans.len() > 1, args, context))?;
+        outline::print_all(&plans, args, context)?;
         return Ok(Outcome::Clean);
     }
     args.check(&plans)?;

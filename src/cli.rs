@@ -18,6 +18,7 @@ mod recordings;
 mod redaction;
 mod repeat;
 mod secret_warning;
+mod selecting;
 mod target;
 mod verdict;
 

@@ -11,17 +11,16 @@ use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
+use crate::cli::selecting::{parse_filter, split_words};
 use crate::cli::{Context, Outcome};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::files::reels;
-use crate::proposals::Registry;
 use crate::render::jq::Jq;
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
-use crate::session::view::{Viewer, Words};
+use crate::session::view::{Viewer, Words, is_batch, is_request, method_name};
 use crate::sessions::live::{self, Live};
-use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
-use crate::wire::MessageKind;
+use crate::trace::{AheadReader, Block, EventHeader, Item, ReelReader};
 use crate::wire::text::counted;
 use check::Checking;
 use clap::{Args, ValueEnum};
@@ -295,45 +294,6 @@ fn next_reel(live: &Live, followed: (u64, u64)) -> Option<PathBuf> {
     None
 }
 
-/// Splits the words into a reel and a filter. The first word names a reel if it is an existing file, `-`, or ends in
-/// `.reel`.
-fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandError> {
-    let (path, words) = match words.split_first() {
-        Some((first, rest)) if first == "-" || first.ends_with(".reel") || Path::new(first).exists() => {
-            (Some(Path::new(first.as_str())), rest)
-        }
-        Some((first, _)) if is_like_a_path(first) => {
-            return Err(CommandError::new(ErrorKind::Input, format!("no such file: {first}")));
-        }
-        _ => (None, words),
-    };
-    if let Some(extra) = words.iter().find(|word| word.ends_with(".reel") && !word.contains([':', '"', ' '])) {
-        return Err(match path {
-            Some(_) => CommandError::usage(format!("only one reel is allowed, and {extra:?} is a second one"))
-                .hint("to compare two reels, use `mcpreel diff`"),
-            None => CommandError::usage(format!("the reel comes first, then the filter; {extra:?} comes last")),
-        });
-    }
-    Ok((path, words))
-}
-
-/// Whether a word that is not a file can only have been meant as one: terms with a slash have a colon before it.
-fn is_like_a_path(word: &str) -> bool {
-    word.starts_with(['.', '/']) || (word.contains('/') && !word.contains([':', '(', '"', ' ']))
-}
-
-fn parse_filter(text: &str, registry: &Registry, is_reel_named: bool) -> Result<Filter, CommandError> {
-    Filter::parse_knowing(text, registry).map_err(|error| {
-        let error = CommandError::usage(error.to_string())
-            .hint("example of a filter: method:tools/* slow:>500ms; `mcpreel show --help` lists all terms");
-        if is_reel_named {
-            error
-        } else {
-            error.hint("a word names a reel only if it ends in .reel or the file exists")
-        }
-    })
-}
-
 fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<Form, CommandError> {
     let format = match (&args.jq, args.raw, args.full) {
         (Some(code), ..) => {
@@ -543,8 +503,7 @@ impl Show<'_> {
         }
         let in_words = self.form.reports_words();
         block.headers.iter().any(|header| {
-            let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
-            if (is_request || is_batch(header)) && in_words {
+            if (is_request(header) || is_batch(header)) && in_words {
                 return true;
             }
             // The method and latency of a response are not known yet here, so its payload is always needed.
@@ -574,7 +533,7 @@ impl Show<'_> {
             let shown = !self.start.is_before(header)
                 && (self.filter.names_events() || self.form.takes(&event))
                 && self.filter.decide(&input).unwrap_or(false);
-            let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
+            let is_request = is_request(header);
             if (shown && self.form.reports_words()) || (is_request && block.is_loaded()) {
                 self.words.report(&event, method, &placed, self.form.depth());
             } else {
@@ -607,18 +566,6 @@ impl Show<'_> {
     }
 }
 
-fn is_batch(header: &EventHeader) -> bool {
-    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
-}
-
 fn is_tool_call(header: &EventHeader, methods: &[Box<str>]) -> bool {
-    let Some(message) = header.message.as_ref().filter(|message| message.kind == MessageKind::Request) else {
-        return false;
-    };
-    method_name(Some(message), None, methods) == Some("tools/call")
-}
-
-fn method_name<'a>(message: Option<&MessageHeader>, placed: Option<u32>, methods: &'a [Box<str>]) -> Option<&'a str> {
-    let number = placed.or(message?.method)?;
-    methods.get(number as usize).map(|name| &**name)
+    is_request(header) && method_name(header.message.as_ref(), None, methods) == Some("tools/call")
 }

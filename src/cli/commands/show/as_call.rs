@@ -1,8 +1,9 @@
 //! `show --as-call`: prints the command that repeats each selected request.
 
-use super::{ShowArgs, parse_filter};
+use super::ShowArgs;
 use crate::cli::printer::note;
 use crate::cli::secret_warning::SecretWarning;
+use crate::cli::selecting::parse_filter;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;

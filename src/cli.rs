@@ -253,6 +253,23 @@ mod tests {
     }
 
     #[test]
+    fn a_format_has_the_same_short_name_everywhere() {
+        let (mut seen, mut others) = (0, Vec::new());
+        let mut whole = command();
+        whole.build();
+        each(&whole, &mut |command| {
+            for arg in command.get_arguments() {
+                seen += usize::from(arg.get_short() == Some('f'));
+                if (arg.get_long() == Some("format")) != (arg.get_short() == Some('f')) {
+                    others.push(format!("{} {}", command.get_name(), arg.get_id()));
+                }
+            }
+        });
+        assert!(others.is_empty(), "{}", others.join("\n"));
+        assert!(seen > 20, "{seen} commands have a format");
+    }
+
+    #[test]
     fn what_stands_below_a_help_text_fits_a_narrow_terminal() {
         let (mut wide, mut seen) = (Vec::new(), 0);
         let mut whole = command();

@@ -40,9 +40,15 @@ pub(crate) fn typing(
     environment: &[(&str, &str)],
     arguments: &[&str],
 ) -> Output {
-    let (binary, columns) = (crate::common::binary(), columns.to_string());
-    let mut words = vec!["python3", "-c", TERMINAL, &columns, "24", typed, &binary];
-    words.extend(arguments);
+    let binary = crate::common::binary();
+    running(stage, typed, columns, environment, &[&[binary.as_str()], arguments].concat())
+}
+
+/// The same for any program.
+fn running(stage: &Stage, typed: &str, columns: usize, environment: &[(&str, &str)], program: &[&str]) -> Output {
+    let columns = columns.to_string();
+    let mut words = vec!["python3", "-c", TERMINAL, &columns, "24", typed];
+    words.extend(program);
     let mut command = stage.command(&words);
     command.env_remove("NO_COLOR").env("TERM", "xterm").env("LC_ALL", "C.UTF-8").env("PYTHONUTF8", "1");
     command.envs(environment.iter().copied());
@@ -205,4 +211,39 @@ fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
     assert!(table.iter().all(|line| line.chars().count() <= 60), "{narrow}");
     assert!(table.last().is_some_and(|line| line.starts_with("no space for: responses")), "{narrow}");
     assert!(!shown(120).contains("no space for"));
+    // Nor do the sentences above it wrap.
+    assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
+    assert!(narrow.contains("\nslowest: tools/call echo took "), "{narrow}");
+}
+
+#[test]
+fn long_work_shows_its_progress_on_a_terminal_and_short_work_does_not() {
+    let stage = Stage::new();
+    echoes(&stage, 1);
+    let long = format!("{}\n", json!({"reel": {"version": 1, "created": crate::common::time(0)}}));
+    let push = |number: u64| {
+        let params = json!({"featureSet": "a", "content": [{"type": "text", "text": "x".repeat(200)}]});
+        let push = json!({"jsonrpc": "2.0", "id": number, "method": "push/event", "params": params});
+        format!("{}\n", message(number, "s2c", push))
+    };
+    stage.import("long.reel", long + &(0..40_000).map(push).collect::<String>());
+    let binary = crate::common::binary();
+    let on = |words: &str| {
+        let script = format!("'{binary}' {words} >out");
+        running(&stage, "", 80, &[], &["sh", "-c", &script])
+    };
+    for (words, what) in [
+        ("show long.reel --jq '.message | tojson | length'", "showing"),
+        ("show long.reel --full", "showing"),
+        ("show long.reel --view tree", "reading"),
+        ("stats long.reel --audit", "reading"),
+        ("stats long.reel text:nothing", "counting"),
+        ("diff long.reel long.reel", "comparing"),
+    ] {
+        assert!(on(words).out().contains(what), "{words}: {:?}", on(words));
+        let short = on(&words.replace("long.reel", "echo.reel"));
+        assert!(!short.out().contains(what), "{words}: {short:?}");
+    }
+    let to_a_file = stage.ok(&["show", "long.reel", "--jq", ".seq"]);
+    assert!(!to_a_file.err().contains("showing"), "{to_a_file:?}");
 }

@@ -69,6 +69,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let (path, words) = split_words(&args.words)?;
     let terms = words.join(" ");
     let selection = Selection::new(parse_filter(&terms, args.packs.registry()?, path.is_some())?);
+    let is_newest = path.is_none();
     let (reader, path) = args.redact.open_whole(path)?;
     if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
         && from == to
@@ -92,7 +93,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     if written == 0 && !terms.is_empty() {
         context.printer.note(&format!("no matches among {}", counted(read, "event")));
     }
-    if args.output != Path::new("-") {
+    if is_newest && args.output != Path::new("-") {
         let (events, reel) = (counted(written, "event"), reels::shown(&path));
         context.printer.note(&format!("{events} of {reel} in {}", args.output.display()));
     }

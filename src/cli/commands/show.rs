@@ -9,6 +9,7 @@ mod tree;
 use crate::cli::packs::PackOptions;
 use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
+use crate::cli::progress::Progress;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::selecting::{parse_filter, split_words};
@@ -18,6 +19,7 @@ use crate::files::reels;
 use crate::render::jq::Jq;
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
+use crate::session::selection::Selection;
 use crate::session::view::{Viewer, Words, is_batch, is_request, method_name};
 use crate::sessions::live::{self, Live};
 use crate::trace::{AheadReader, Block, EventHeader, Item, ReelReader};
@@ -25,6 +27,7 @@ use crate::wire::text::counted;
 use check::Checking;
 use clap::{Args, ValueEnum};
 use forms::{Form, Shown};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -43,7 +46,7 @@ pub(crate) struct ShowArgs {
     /// What to show: events, or the tree of MCPL checkpoints (states that a server saved), with branches and rollbacks
     /// (`--format json` prints one object per connection).
     #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow", "from", "seq",
-        "limit"])]
+        "limit", "last"])]
     view: View,
     /// Check the messages, and print findings below them, as `validate` does. The counts go to stderr.
     #[arg(long, conflicts_with_all = ["raw", "jq", "view"])]
@@ -86,6 +89,10 @@ pub(crate) struct ShowArgs {
     /// Show at most this many events.
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
+    /// Show only the last events; with --follow, also all that come after them.
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["from", "seq", "limit", "as_call"],
+        value_parser = clap::value_parser!(u64).range(1..))]
+    last: Option<u64>,
     #[command(flatten)]
     pager: PagerOptions,
     #[command(flatten)]
@@ -136,6 +143,7 @@ Examples:
   mcpreel show session.reel --full 'tool:echo'
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
   mcpreel show session.reel --details | grep -i schema
+  mcpreel show session.reel --last 20 error
   mcpreel show --follow 'dir:s2c kind:notification'
   mcpreel show --follow --session everything injected
   mcpreel show session.reel --view tree
@@ -213,17 +221,20 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         return Err(CommandError::usage("--redact needs a whole reel, because a secret may be recognised only later")
             .hint("redact the session's reel when it is over, or record it with `mcpreel record --redact`"));
     }
-    let (mut reader, path) = if grows { reels::open(Some(&path))? } else { args.redact.open_whole(Some(&path))? };
-    if grows {
-        reader = reader.following();
-    }
-    let start = Start::of(args, &filter, &mut reader, &path, context)?;
+    let (mut reader, path, again) = open(args, &path, grows)?;
     let form = make_form(args, context, &reader)?;
+    let last = again.map(|again| first_of_last(again, args.last.unwrap_or_default(), &filter, &form));
+    let last = last.transpose().map_err(|error| CommandError::reading(&path, &error))?.flatten();
+    let start = Start::of(args, last, &filter, &mut reader, &path, context)?;
     let warning = SecretWarning::of_reel(&args.redact, reader.header())?.unless_seen(&context.printer);
     if args.check && args.format == Format::Table {
         return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
             .hint("use another format: list, full or json"));
     }
+    let progress = match args.follow {
+        true => Progress::none(),
+        false => context.printer.progress_beside_output("showing", &path),
+    };
     let prepared = args.check.then(|| check::prepare(&args.packs)).transpose()?;
     let checking = prepared.as_ref().map(|prepared| Checking::new(prepared, &path, reader.header()));
     let mut show = Show {
@@ -234,6 +245,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         checking,
         warning,
         start,
+        progress,
         left: args.limit,
         read: 0,
         shown: 0,
@@ -270,6 +282,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
     }
     show.form.finish(context)?;
+    show.progress.finish();
     show.warning.print_of_reel(&path);
     // After a limited number of events, the rest of the sessions is unknown.
     let checking = show.checking.take().filter(|_| show.left != Some(0));
@@ -280,6 +293,43 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     }
     let has_findings = matches!(verdict, Some(Outcome::Findings));
     Ok(if damaged || has_findings || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Opens a reel, a second time to find the last events.
+fn open(args: &ShowArgs, path: &Path, grows: bool) -> Result<(ReelReader, PathBuf, Option<ReelReader>), CommandError> {
+    let is_twice = args.last.is_some();
+    if grows {
+        let (reader, path) = reels::open(Some(path))?;
+        let again = is_twice.then(|| reels::open(Some(&path))).transpose()?;
+        return Ok((reader.following(), path, again.map(|(reader, _)| reader.following())));
+    }
+    if !is_twice {
+        return args.redact.open_whole(Some(path)).map(|(reader, path)| (reader, path, None));
+    }
+    let twice = args.redact.twice(Some(path))?;
+    let reader = reels::whole(twice.open()?.reader, &twice.shown, note)?;
+    Ok((reader, twice.shown.clone(), Some(twice.open()?.reader)))
+}
+
+/// The number of the first of the last `count` events that are shown, as far as the reel has been written; `None` if none
+/// is shown.
+fn first_of_last(reader: ReelReader, count: u64, filter: &Filter, form: &Form) -> std::io::Result<Option<u64>> {
+    let (mut selection, mut last) = (Selection::new(filter.clone()), VecDeque::new());
+    let mut reader = reader.with_payloads();
+    while let Some(item) = reader.next()? {
+        let Item::Block(block) = item else { continue };
+        for event in block.events() {
+            let is_selected = selection.selects(&event, reader.methods());
+            if is_selected && (filter.names_events() || form.takes(&event)) {
+                if last.len() as u64 == count {
+                    last.pop_front();
+                }
+                last.push_back(event.header.seq);
+            }
+        }
+        reader.recycle(block);
+    }
+    Ok(last.front().copied())
 }
 
 /// Waits until a session records to another file than this one, which has ended or is gone. Returns `None` when the
@@ -333,6 +383,7 @@ struct Start {
 impl Start {
     fn of(
         args: &ShowArgs,
+        last: Option<u64>,
         filter: &Filter,
         reader: &mut ReelReader,
         path: &Path,
@@ -343,7 +394,7 @@ impl Start {
         // A response after this point may belong to a call before it, and only the call names the tool.
         // A check needs all messages.
         let may_skip = !filter.needs_calls() && !args.check;
-        if let Some(seq) = args.seq {
+        if let Some(seq) = args.seq.or(last) {
             start.seq = Some(seq);
             if may_skip && let Some(damage) = reader.seek_seq(seq).map_err(failed)? {
                 start.after_wrong_index = true;
@@ -419,6 +470,7 @@ struct Show<'a> {
     checking: Option<Checking<'a>>,
     warning: SecretWarning,
     start: Start,
+    progress: Progress,
     left: Option<u64>,
     /// The number of events that were read, and of those that were shown.
     read: u64,
@@ -445,9 +497,10 @@ impl Show<'_> {
                 Some(Item::Damage(damage)) => {
                     damaged = true;
                     self.checking.iter_mut().for_each(|checking| checking.take_damage(&damage));
-                    context.printer.note(&damage.to_string());
+                    self.progress.aside(|| context.printer.note(&damage.to_string()));
                 }
                 Some(Item::Block(mut block)) => {
+                    self.progress.reach(block.offset);
                     if let Source::AsAsked(reader) = &mut source
                         && self.needs_payload(&block, reader)
                         && let Err(damage) = reader.load_payload(&mut block).map_err(failed)?

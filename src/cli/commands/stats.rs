@@ -93,7 +93,10 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     }
     let reader = if filter.is_empty() { reader } else { reader.with_payloads() };
     let mut reader = AheadReader::start(reader).map_err(failed)?;
-    let stats = Stats::of_stream(stream, &mut Selection::new(filter), &mut reader).map_err(failed)?;
+    let mut progress = context.printer.progress_through("counting", &path);
+    let mut selection = Selection::new(filter);
+    let stats = Stats::of_stream(stream, &mut selection, &mut reader, |at| progress.reach(at)).map_err(failed)?;
+    progress.finish();
     // A pipe cannot be read again.
     let opened = || path.is_file().then(|| recordings::open(&path, None).ok()).flatten();
     let again = || redacted.or_else(|| opened().map(|opened| opened.reader));

@@ -123,17 +123,24 @@ impl Stats {
         Ok(streams)
     }
 
-    /// Reads a reel to its end and counts what is selected of one stream, or of all if `stream` is 0.
+    /// Reads a reel to its end and counts what is selected of one stream, or of all if `stream` is 0. Passes the position
+    /// in the file to `reach`.
     ///
     /// # Errors
     ///
     /// The reel cannot be read.
-    pub(super) fn of_stream(stream: u32, selection: &mut Selection, reader: &mut AheadReader) -> std::io::Result<Self> {
+    pub(super) fn of_stream(
+        stream: u32,
+        selection: &mut Selection,
+        reader: &mut AheadReader,
+        mut reach: impl FnMut(u64),
+    ) -> std::io::Result<Self> {
         let mut stats = Self::default();
         while let Some(item) = reader.next()? {
             match item {
                 Item::Damage(damage) => stats.damages.push(damage.to_string()),
                 Item::Block(block) => {
+                    reach(block.offset);
                     stats.know_methods(reader.methods().len());
                     for header in block.headers.iter().filter(|header| stream == 0 || header.stream == stream) {
                         stats.read += 1;

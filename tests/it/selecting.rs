@@ -66,7 +66,7 @@ fn export_writes_what_a_filter_selects() {
     // The method and the latency of a response come from a request that is not exported.
     let table = stage.ok(&["export", "calls.reel", "error", "-f", "csv"]).out();
     let row: Vec<&str> = table.lines().nth(1).expect("a row").split(',').collect();
-    assert_eq!((row[0], row[6], row[8], table.lines().count()), ("3", "tools/call", "700.0", 2), "{table}");
+    assert_eq!((row[0], row[6], row[8], table.lines().count()), ("3", "tools/call", "700", 2), "{table}");
     assert_eq!(stage.ok(&["export", "calls.reel", "error", "-o", "errors.jsonl"]).err(), "");
     // Without a name, it is the newest reel, and export says which one that is.
     std::fs::create_dir_all(stage.path("home/reels")).expect("a folder");

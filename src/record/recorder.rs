@@ -22,7 +22,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often the recorder checks the queue while there is traffic.
-const QUEUE_INTERVAL: Duration = Duration::from_millis(25);
+const QUEUE_INTERVAL: Duration = Duration::from_millis(15);
 /// By how much the recorder is nicer than the rest of the process.
 const LESS_PRIORITY: i32 = 10;
 /// The maximum age of an unwritten event.

@@ -218,6 +218,19 @@ fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
 }
 
 #[test]
+fn a_list_of_reels_fits_a_narrow_terminal_with_whole_names() {
+    let stage = Stage::new();
+    echoes(&stage, 1);
+    let name = "20261123-195821-everything-19009.reel";
+    std::fs::rename(stage.path("echo.reel"), stage.path(name)).expect("renamed");
+    for (columns, missing) in [(60, "no space for: server, messages, size"), (120, "")] {
+        let shown = on_terminal(&stage, columns, &[("NO_COLOR", "1")], &["reel", "list", "--folder", "."]).out();
+        assert!(shown.lines().all(|line| line.chars().count() <= columns) && shown.contains(name), "{shown}");
+        assert!(shown.contains(missing) && shown.contains("no space for") != missing.is_empty(), "{shown}");
+    }
+}
+
+#[test]
 fn long_work_shows_its_progress_on_a_terminal_and_short_work_does_not() {
     let stage = Stage::new();
     echoes(&stage, 1);

@@ -48,7 +48,7 @@ fn stats_counts_what_a_filter_selects() {
     assert_eq!((&requests["events"], &requests["unanswered"]), (&json!(4), &json!(1)));
     assert_eq!(requests["methods"]["tools/call"]["answers"], 0);
     let text = stage.ok(&["stats", "calls.reel", "tool:echo", "kind:response"]).out();
-    assert!(text.starts_with("calls.reel, only tool:echo kind:response\n\n1 message, "), "{text}");
+    assert!(text.starts_with("calls.reel\nonly tool:echo kind:response\n\n1 message, "), "{text}");
     let none = stage.ok(&["stats", "calls.reel", "tool:other"]);
     assert!(none.err().contains("no matches among 7 events"), "{none:?}");
 }

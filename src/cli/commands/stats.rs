@@ -112,7 +112,7 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
             args.redact.warn_of_report(&counts.to_string())?;
         }
         Format::Human => {
-            let only = if terms.is_empty() { String::new() } else { format!(", only {}", visible_text(&terms)) };
+            let only = if terms.is_empty() { String::new() } else { format!("\nonly {}", visible_text(&terms)) };
             context.printer.line(&format!("{}{only}\n", reels::shown(&path)))?;
             let text = stats.to_text(reader.methods(), &about, context.printer.width);
             context.printer.line(&text)?;

@@ -30,12 +30,13 @@ pub(super) struct Slowest {
 
 /// A call without a response so far.
 #[derive(Debug)]
-struct PendingRequest {
+pub(super) struct PendingRequest {
     /// The method's number.
     method: u32,
     /// The event number and time of the request.
     seq: u64,
     time: i64,
+    is_injected: bool,
     /// Whether it is selected.
     is_counted: bool,
 }
@@ -170,12 +171,14 @@ impl Stats {
         self.kinds[MessageKind::Error as usize] + self.methods.iter().map(|method| method.tool_errors).sum::<u64>()
     }
 
-    /// The number of requests without a response.
+    /// The number of requests without a response, not counting injected ones: only their sender knows whether it still
+    /// waits.
     pub(in crate::cli::commands) fn waiting(&self) -> usize {
-        self.unanswered().count()
+        self.unanswered().filter(|asked| !asked.is_injected).count()
     }
 
-    fn unanswered(&self) -> impl Iterator<Item = &PendingRequest> {
+    /// The requests that were counted and have no response.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = &PendingRequest> {
         self.open.unanswered().filter(|asked| asked.is_counted)
     }
 
@@ -198,7 +201,9 @@ impl Stats {
         let Some(id) = &message.id else { return };
         match (message.kind, message.method) {
             (MessageKind::Request, Some(number)) => {
-                let asked = PendingRequest { method: number, seq: header.seq, time: header.time, is_counted };
+                let is_injected = header.flags.has(Flags::INJECTED);
+                let (method, seq, time) = (number, header.seq, header.time);
+                let asked = PendingRequest { method, seq, time, is_injected, is_counted };
                 self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), asked);
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {

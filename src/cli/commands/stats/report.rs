@@ -3,7 +3,7 @@
 use super::counts::{Slowest, Stats};
 use crate::render::findings::wrapped;
 use crate::render::line;
-use crate::render::table::{BLANK, cut, fitted, narrowed};
+use crate::render::table::{BLANK, cut, fitted, naming, narrowed};
 use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use crate::wire::units::millis_of;
@@ -46,7 +46,7 @@ impl Stats {
         json!({
             "events": self.events, "messages": self.messages, "bytes": self.bytes,
             "seconds": self.span() as f64 / 1e9,
-            "kinds": kinds, "unanswered": self.waiting(), "orphan_answers": self.orphans,
+            "kinds": kinds, "unanswered": self.unanswered().count(), "orphan_answers": self.orphans,
             "failed_exchanges": self.failures,
             "stderr_bytes": self.stderr_bytes, "gaps": self.gaps, "damages": self.damages, "slowest": slowest,
             "methods": methods,
@@ -76,7 +76,7 @@ impl Stats {
         let (messages, span) = (counted(self.messages, "message"), line::duration(self.span()));
         let total = format!("{messages}, {}, over {span}", line::bytes(self.bytes));
         let extras = [
-            (self.waiting() as u64, "request", "unanswered"),
+            (self.unanswered().count() as u64, "request", "unanswered"),
             (self.orphans, "response", "without a request"),
             (self.failures, "HTTP exchange", "failed"),
             (self.gaps, "gap", "in the recording"),
@@ -106,10 +106,7 @@ impl Stats {
         let removed = width.map(|width| narrowed(&mut rows, BLANK, &REMOVABLE, 0, width)).unwrap_or_default();
         let mut table = fitted(rows, BLANK, &[0], width);
         table.with(Style::empty()).modify(Columns::new(1..), Alignment::right());
-        match removed.is_empty() {
-            true => table.to_string(),
-            false => format!("{table}\n\nno space for: {}", removed.join(", ")),
-        }
+        naming(&removed, table.to_string())
     }
 }
 

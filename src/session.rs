@@ -11,6 +11,7 @@ pub(crate) mod details;
 pub(crate) mod filter;
 pub(crate) mod message_replay;
 pub(crate) mod pairing;
+pub(crate) mod selection;
 pub(crate) mod summary;
 pub(crate) mod tracker;
 pub(crate) mod view;

@@ -4,7 +4,7 @@
 use super::pairing::Pairing;
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
-use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
+use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
@@ -210,6 +210,26 @@ impl Words {
         let spoken = SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope };
         summary::outcome(&spoken, self.registry, depth, &mut self.outcome);
     }
+}
+
+/// Returns whether an event is a batch of messages.
+pub(crate) fn is_batch(header: &EventHeader) -> bool {
+    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
+}
+
+/// Returns whether an event is a request.
+pub(crate) fn is_request(header: &EventHeader) -> bool {
+    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request)
+}
+
+/// Returns the name of a method: of the number that [`Placed`] has, or else of the message's own.
+pub(crate) fn method_name<'a>(
+    message: Option<&MessageHeader>,
+    placed: Option<u32>,
+    methods: &'a [Box<str>],
+) -> Option<&'a str> {
+    let number = placed.or(message?.method)?;
+    methods.get(number as usize).map(|name| &**name)
 }
 
 /// Returns whether an event only carries messages that are shown on their own: the heads of a successful request, the

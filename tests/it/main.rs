@@ -46,6 +46,7 @@ mod replaying;
 mod reports;
 mod scenarios;
 mod screen;
+mod selecting;
 mod sessions;
 mod surface;
 mod survive;

@@ -27,7 +27,7 @@ pub(crate) struct ImportArgs {
     /// The file to read; `-` for stdin.
     input: PathBuf,
     /// The input format.
-    #[arg(long, value_parser = formats(), default_value = AUTO)]
+    #[arg(short, long, value_parser = formats(), default_value = AUTO)]
     format: String,
     /// Write the reel to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE")]

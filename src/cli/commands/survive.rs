@@ -75,7 +75,7 @@ pub(crate) struct SurviveArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
     redact: RedactOptions,

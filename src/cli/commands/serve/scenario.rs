@@ -59,7 +59,7 @@ pub(super) struct ScenarioArgs {
     #[arg(long, value_name = "FILE", requires = "scenario")]
     junit: Option<PathBuf>,
     /// Format of the scenario's report.
-    #[arg(long, value_enum, default_value_t = Format::Human, requires = "scenario")]
+    #[arg(short, long, value_enum, default_value_t = Format::Human, requires = "scenario")]
     format: Format,
 }
 

@@ -156,7 +156,9 @@ mod tests {
 
     #[test]
     fn other_files_are_of_no_format() {
-        for start in ["", "hello\n", "{}", "[1]", "{\"jsonrpc\":\"2.0\",\"id\":1}\n", "\u{89}REEL", "messages: 3\n", "[{"] {
+        for start in
+            ["", "hello\n", "{}", "[1]", "{\"jsonrpc\":\"2.0\",\"id\":1}\n", "\u{89}REEL", "messages: 3\n", "[{"]
+        {
             assert_eq!(detected(start.as_bytes()).map(|format| format.name), None, "{start}");
         }
     }

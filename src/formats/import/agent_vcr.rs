@@ -1,7 +1,9 @@
 //! Imports recordings of agent-vcr (PyPI; format 1): a JSON document with one item per request and its response.
 
 use super::elements::{Elements, has_members};
-use super::reading::{Events, Format, MILLISECOND, Members, Place, Reader, Unit, object, on_one_line, scaled, without_zone};
+use super::reading::{
+    Events, Format, MILLISECOND, Members, Place, Reader, Unit, object, on_one_line, scaled, without_zone,
+};
 use super::{ImportFormat, Opened};
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing, json};

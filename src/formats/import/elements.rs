@@ -308,15 +308,8 @@ mod tests {
     #[test]
     fn items_and_the_members_beside_their_list_come_in_order() {
         let text = "\u{feff}{ \"v\":1,\n\"log\": {\"a\":{\"x\":[1,{}]},\n \"entries\":[ {\"t\":\"}]\\\"\"},\n 5 ,\"s\"],\n\"b\":null},\"z\":[]}";
-        let expected = [
-            "1 v 1",
-            "2 log.a {\"x\":[1,{}]}",
-            "3  {\"t\":\"}]\\\"\"}",
-            "4  5",
-            "4  \"s\"",
-            "5 log.b null",
-            "5 z []",
-        ];
+        let expected =
+            ["1 v 1", "2 log.a {\"x\":[1,{}]}", "3  {\"t\":\"}]\\\"\"}", "4  5", "4  \"s\"", "5 log.b null", "5 z []"];
         assert_eq!(read_anyhow(&["log", "entries"], text), expected);
         assert_eq!(read_anyhow(&[], " [1,[2],\n{}]"), ["1  1", "1  [2]", "2  {}"]);
     }
@@ -335,12 +328,10 @@ mod tests {
 
     #[test]
     fn the_outline_of_a_beginning_goes_as_far_as_the_text() {
-        assert_eq!(outline(b"{\"a\":1,\"log\":{\"version\":\"1.2\",\"entries\":[{"), [
-            "a",
-            "log.version",
-            "log.entries",
-            "log",
-        ]);
+        assert_eq!(
+            outline(b"{\"a\":1,\"log\":{\"version\":\"1.2\",\"entries\":[{"),
+            ["a", "log.version", "log.entries", "log",]
+        );
         assert_eq!(outline(b" [ {\"id\":1,\"message\":{\"method\":"), ["[].id", "[].message.method", "[].message"]);
         assert!(has_members(b"{\"a\":{\"b\":1}}", &["a", "a.b"]) && !has_members(b"{\"a\":1}", &["b"]));
     }

@@ -20,7 +20,9 @@ pub(super) const IMPORT: ImportFormat = ImportFormat {
     about: "HTTP archives (HAR 1.2) of browsers, proxies and `export --format har`",
     lacks: "the times of the events of a stream (unless `_eventSourceMessages` has them), the bytes of compressed \
             bodies; requests that have nothing to do with MCP are left out",
-    detect: |start| has_members(start, &["log"]) && (has_members(start, &["log.version"]) || has_members(start, &["log.entries"])),
+    detect: |start| {
+        has_members(start, &["log"]) && (has_members(start, &["log.version"]) || has_members(start, &["log.entries"]))
+    },
     open,
 };
 
@@ -124,7 +126,9 @@ fn message(place: Place, found: Members<'_>, out: &mut Events) -> Result<(), Str
     match &*found.required("type")? {
         "send" => out.message(place, Direction::ClientToServer, framing, payload),
         "receive" => out.message(place, Direction::ServerToClient, framing, payload),
-        "stderr" => out.push(place, EventKind::Stderr, Flags::toward(Direction::ServerToClient), Framing::Whole, payload),
+        "stderr" => {
+            out.push(place, EventKind::Stderr, Flags::toward(Direction::ServerToClient), Framing::Whole, payload)
+        }
         other => return Err(format!("unknown type {other:?} of a message")),
     }
     Ok(())
@@ -135,7 +139,8 @@ fn is_mcp(exchange: &Exchange) -> bool {
     let is_json = |body: &[u8]| matches!(body.trim_ascii_start().first(), Some(b'{' | b'['));
     let mentions = |head: &Value, wanted: fn(&str, &str) -> bool| {
         let pairs = head["headers"].as_array().into_iter().flatten();
-        pairs.filter_map(|pair| Some((pair[0].as_str()?.to_ascii_lowercase(), pair[1].as_str()?)))
+        pairs
+            .filter_map(|pair| Some((pair[0].as_str()?.to_ascii_lowercase(), pair[1].as_str()?)))
             .any(|(name, value)| wanted(&name, value))
     };
     let of_mcp = |name: &str, value: &str| {
@@ -187,7 +192,8 @@ fn body(content: Members<'_>) -> Vec<u8> {
 }
 
 fn latin1(text: &Cow<'_, str>, size: usize) -> Option<Vec<u8>> {
-    let bytes: Vec<u8> = text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect::<Option<_>>()?;
+    let bytes: Vec<u8> =
+        text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect::<Option<_>>()?;
     (bytes.len() == size).then_some(bytes)
 }
 
@@ -259,36 +265,87 @@ mod tests {
             {"time": 1_767_323_047, "eventName": "message", "eventId": "1", "data": "{\"method\":\"a\"}"},
             {"time": 1_767_323_049.5, "eventName": "message", "eventId": "", "data": "{\"method\":\"b\"}"}]);
         let text = archive(&[
-            entry("2026-01-02T03:04:05Z", "POST", json!([]), "{\"id\":1,\"method\":\"initialize\"}",
-                answer(200, "application/json", "{\"id\":1,\"result\":{}}")),
+            entry(
+                "2026-01-02T03:04:05Z",
+                "POST",
+                json!([]),
+                "{\"id\":1,\"method\":\"initialize\"}",
+                answer(200, "application/json", "{\"id\":1,\"result\":{}}"),
+            ),
             listened,
-            entry("2026-01-02T03:04:08Z", "POST", json!([{"name": "mcp-session-id", "value": "s"}]),
-                "{\"id\":2,\"method\":\"ping\"}", answer(404, "text/plain", "no")),
+            entry(
+                "2026-01-02T03:04:08Z",
+                "POST",
+                json!([{"name": "mcp-session-id", "value": "s"}]),
+                "{\"id\":2,\"method\":\"ping\"}",
+                answer(404, "text/plain", "no"),
+            ),
         ]);
         let (header, events) = read_as("har", &text);
         assert_eq!((header.created, &*header.notes["written by"]), (1_767_323_045_000_000_000, "x 2"));
         let session = "[\"mcp-session-id\",\"s\"]";
         let expected = [
             (0, 0, "opened", "{\"transport\":\"http\",\"url\":\"http://h:1/mcp\"}".to_owned()),
-            (0, 1, "transport", "{\"headers\":[],\"method\":\"POST\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}".to_owned()),
+            (
+                0,
+                1,
+                "transport",
+                "{\"headers\":[],\"method\":\"POST\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}".to_owned(),
+            ),
             (0, 1, "message", "{\"id\":1,\"method\":\"initialize\"}".to_owned()),
-            (100, 1, "transport", format!("{{\"headers\":[[\"content-type\",\"application/json\"],{session}],\"status\":200,\"what\":\"response\"}}")),
+            (
+                100,
+                1,
+                "transport",
+                format!(
+                    "{{\"headers\":[[\"content-type\",\"application/json\"],{session}],\"status\":200,\"what\":\"response\"}}"
+                ),
+            ),
             (200, 1, "message", "{\"id\":1,\"result\":{}}".to_owned()),
-            (1000, 2, "transport", format!("{{\"headers\":[{session}],\"method\":\"GET\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}}")),
-            (1100, 2, "transport", format!("{{\"headers\":[[\"content-type\",\"text/event-stream\"],{session}],\"status\":200,\"what\":\"response\"}}")),
+            (
+                1000,
+                2,
+                "transport",
+                format!("{{\"headers\":[{session}],\"method\":\"GET\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}}"),
+            ),
+            (
+                1100,
+                2,
+                "transport",
+                format!(
+                    "{{\"headers\":[[\"content-type\",\"text/event-stream\"],{session}],\"status\":200,\"what\":\"response\"}}"
+                ),
+            ),
             (2000, 2, "message", "id: 1\ndata: {\"method\":\"a\"}\n\n".to_owned()),
-            (3000, 3, "transport", format!("{{\"headers\":[{session}],\"method\":\"POST\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}}")),
+            (
+                3000,
+                3,
+                "transport",
+                format!("{{\"headers\":[{session}],\"method\":\"POST\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}}"),
+            ),
             (3000, 3, "message", "{\"id\":2,\"method\":\"ping\"}".to_owned()),
-            (3100, 3, "transport", format!("{{\"headers\":[[\"content-type\",\"text/plain\"],{session}],\"status\":404,\"what\":\"response\"}}")),
+            (
+                3100,
+                3,
+                "transport",
+                format!(
+                    "{{\"headers\":[[\"content-type\",\"text/plain\"],{session}],\"status\":404,\"what\":\"response\"}}"
+                ),
+            ),
             (3200, 3, "transport", "{\"bytes\":2,\"text\":\"no\",\"what\":\"body\"}".to_owned()),
             (4500, 2, "message", "event: message\ndata: {\"method\":\"b\"}\n\n".to_owned()),
             (6000, 2, "transport", "{\"block\":\": hi\\n\\n\",\"joined\":false,\"what\":\"sse\"}".to_owned()),
         ];
-        let sorted: Vec<_> = shown(&events).into_iter().map(|(time, exchange, kind, text)| {
-            let text = serde_json::from_str::<std::collections::BTreeMap<String, Value>>(text)
-                .ok().filter(|_| kind == "transport").map_or(text.to_owned(), |map| json!(map).to_string());
-            (time, exchange, kind, text)
-        }).collect();
+        let sorted: Vec<_> = shown(&events)
+            .into_iter()
+            .map(|(time, exchange, kind, text)| {
+                let text = serde_json::from_str::<std::collections::BTreeMap<String, Value>>(text)
+                    .ok()
+                    .filter(|_| kind == "transport")
+                    .map_or(text.to_owned(), |map| json!(map).to_string());
+                (time, exchange, kind, text)
+            })
+            .collect();
         assert_eq!(sorted, expected);
         assert!(events.iter().all(|event| event.1 == 1), "one session");
     }

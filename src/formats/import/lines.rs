@@ -47,7 +47,9 @@ impl Side {
     }
 
     fn peek(&mut self) -> Result<Option<&Line>, ImportError> {
-        if self.next.is_none() && let Some(lines) = &mut self.lines {
+        if self.next.is_none()
+            && let Some(lines) = &mut self.lines
+        {
             self.next = lines.next_with_end()?.map(|(number, text)| Line::new(number, text));
         }
         Ok(self.next.as_ref())
@@ -142,9 +144,8 @@ mod tests {
     use std::io::Cursor;
 
     fn merged(client: &str, server: &str) -> Vec<(Direction, Framing, String)> {
-        let input = |text: &str| -> Option<Box<dyn BufRead + Send>> {
-            Some(Box::new(Cursor::new(text.as_bytes().to_vec())))
-        };
+        let input =
+            |text: &str| -> Option<Box<dyn BufRead + Send>> { Some(Box::new(Cursor::new(text.as_bytes().to_vec()))) };
         let mut importer = open(input(client), input(server)).expect("lines");
         assert_eq!(importer.header().notes["times"], "none");
         let mut found = Vec::new();
@@ -176,10 +177,13 @@ mod tests {
     fn every_byte_of_a_line_is_kept() {
         let found = merged("{ \"id\" : 1.0 }\r\n\nnot JSON", "");
         let (client, text) = (Direction::ClientToServer, str::to_owned);
-        assert_eq!(found, [
-            (client, Framing::CrLf, text("{ \"id\" : 1.0 }")),
-            (client, Framing::Lf, text("")),
-            (client, Framing::Unterminated, text("not JSON")),
-        ]);
+        assert_eq!(
+            found,
+            [
+                (client, Framing::CrLf, text("{ \"id\" : 1.0 }")),
+                (client, Framing::Lf, text("")),
+                (client, Framing::Unterminated, text("not JSON")),
+            ]
+        );
     }
 }

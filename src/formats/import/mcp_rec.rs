@@ -11,7 +11,9 @@ pub(super) const IMPORT: ImportFormat = ImportFormat {
     about: "JSON lines of mcp-rec, with `dir` client->server or server->client",
     lacks: "exact bytes, standard error",
     detect: |start| {
-        json::members(start).find(|member| member.is("dir")).is_some_and(|member| member.value.ends_with(b"->server\"") || member.value.ends_with(b"->client\""))
+        json::members(start)
+            .find(|member| member.is("dir"))
+            .is_some_and(|member| member.value.ends_with(b"->server\"") || member.value.ends_with(b"->client\""))
     },
     open,
 };

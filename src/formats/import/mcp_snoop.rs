@@ -135,11 +135,14 @@ mod tests {
                     [00:00:00.300] ←CLIENT x\n{\n  \"a\"\n}\n[00:00:00.400] →SERVER y\n{\n  \"b\": [\n";
         let (header, events) = read_as("mcp-snoop", text);
         let found = texts(&events);
-        assert_eq!(found[..3], [
-            ("message", "{\"id\":1,\"method\":\"ping\"}"),
-            ("message", "starting {"),
-            ("message", "{\"id\":1,\"result\":{}}"),
-        ]);
+        assert_eq!(
+            found[..3],
+            [
+                ("message", "{\"id\":1,\"method\":\"ping\"}"),
+                ("message", "starting {"),
+                ("message", "{\"id\":1,\"result\":{}}"),
+            ]
+        );
         assert_eq!(found[3], ("gap", "{\"line\":12,\"reason\":\"expected a line with a time and a direction\"}"));
         assert!(found[4].1.starts_with("{\"line\":16,\"reason\":\"the message above is not JSON"), "{:?}", found[4]);
         assert!(found[5].0 == "gap" && found.len() == 6);

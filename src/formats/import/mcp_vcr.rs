@@ -213,8 +213,8 @@ meta:
             "f": 1.0, "n": 12_345_678_901_234_567_890u64, "no": "no", "t": "a\n b –", "y": "y"}});
         assert_eq!(sent, expected);
         assert_eq!(found[2], ("message", r#"{"id":1,"jsonrpc":"2.0","result":{}}"#));
-        assert!(found[3].1.starts_with("{\"line\":17,\"reason\":\"not YAML"), "{}", found[3].1);
-        assert_eq!(found[4], ("gap", "{\"line\":18,\"reason\":\"no `payload`\"}"));
+        assert!(found[3].1.starts_with("{\"line\":18,\"reason\":\"not YAML"), "{}", found[3].1);
+        assert_eq!(found[4], ("gap", "{\"line\":19,\"reason\":\"no `payload`\"}"));
         assert_eq!((events[1].0 / MILLISECOND, events[2].0 / MILLISECOND, events.len()), (6, 19, 5));
     }
 

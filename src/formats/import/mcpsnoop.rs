@@ -81,7 +81,7 @@ impl Log {
         let (Some(number), Some((_, last))) = (number, self.sessions.get_mut(place.stream as usize)) else { return };
         let missing = number.saturating_sub(last.saturating_add(1));
         if *last > 0 && missing > 0 {
-            let described = serde_json::json!({"reason": "mcpsnoop dropped frames", "events": missing});
+            let described = serde_json::json!({"events": missing, "reason": "mcpsnoop dropped frames"});
             out.describe(place, EventKind::Gap, Flags::default(), &described);
         }
         *last = number;
@@ -89,9 +89,8 @@ impl Log {
 }
 
 fn message(place: Place, direction: Direction, line: Members<'_>, out: &mut Events) -> Result<(), String> {
-    let members = HEADERS.iter().filter_map(|name| {
-        Some(((*name).to_owned(), serde_json::from_slice(line.get(name)?).ok()?))
-    });
+    let members =
+        HEADERS.iter().filter_map(|name| Some(((*name).to_owned(), serde_json::from_slice(line.get(name)?).ok()?)));
     let headers: Map<String, Value> = members.collect();
     if !headers.is_empty() {
         out.describe(place, EventKind::Note, Flags::default(), &Value::Object(headers));
@@ -104,7 +103,10 @@ fn message(place: Place, direction: Direction, line: Members<'_>, out: &mut Even
         (None, None) => return Ok(()),
     };
     let marks = [("truncated", Flags::TRUNCATED), ("redacted", Flags::REDACTED)];
-    let flags = marks.iter().filter(|(name, _)| line.is_true(name)).fold(Flags::toward(direction), |flags, mark| flags.with(mark.1));
+    let flags = marks
+        .iter()
+        .filter(|(name, _)| line.is_true(name))
+        .fold(Flags::toward(direction), |flags, mark| flags.with(mark.1));
     let is_http = line.text("transport").is_some_and(|transport| transport == "http");
     let framing = if is_http { Framing::Whole } else { Framing::Lf };
     out.push(place, EventKind::Message, flags, framing, payload);

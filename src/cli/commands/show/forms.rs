@@ -192,7 +192,7 @@ impl Form {
             match self.kind {
                 Kind::Json => {
                     print_worker.event(shown.place);
-                    json_words(shown, print_worker.text());
+                    json_words(shown, self.clock.latency(shown), print_worker.text());
                 }
                 _ => {
                     self.in_words(shown, print_worker.text());

@@ -5,6 +5,7 @@
 pub(crate) mod commands;
 pub(crate) mod conversion;
 pub(crate) mod csv;
+pub(crate) mod har;
 pub(crate) mod import;
 pub(crate) mod jsonl;
 pub(crate) mod markdown;
@@ -16,7 +17,7 @@ use std::io::{self, Write};
 
 /// Every format that `export` writes; the first is the default.
 pub(crate) const EXPORT: &[ExportFormat] =
-    &[jsonl::EXPORT, commands::EXPORT, csv::EXPORT, mermaid::EXPORT, markdown::EXPORT];
+    &[jsonl::EXPORT, commands::EXPORT, csv::EXPORT, mermaid::EXPORT, markdown::EXPORT, har::EXPORT];
 
 /// A format that `export` writes.
 pub(crate) struct ExportFormat {

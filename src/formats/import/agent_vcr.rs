@@ -128,7 +128,7 @@ mod tests {
             (500_000, r#"{"jsonrpc": "2.0", "method": "notifications/x"}"#),
             (500_000, r#"{"jsonrpc": "2.0", "id": 3, "result": {}}"#),
             (600_000, r#"{"jsonrpc": "2.0", "id": 2, "result": {}}"#),
-            (600_000, r#"{"line":15,"reason":"no `timestamp`"}"#),
+            (600_000, r#"{"line":16,"reason":"no `timestamp`"}"#),
         ];
         let found: Vec<_> = events.iter().zip(texts(&events)).map(|(event, text)| (event.0 / 1000, text.1)).collect();
         assert_eq!(found, expected);

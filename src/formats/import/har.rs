@@ -2,7 +2,7 @@
 //! streams and WebSockets, and those that mcpreel's own export adds (`formats/har.rs`).
 
 use super::elements::{Elements, has_members};
-use super::exchange::Exchange;
+use super::exchange::{EventTimes, Exchange, Own};
 use super::http::Sessions;
 use super::reading::{Events, Format, MILLISECOND, Members, Place, Reader, SECOND, Unit, object, rfc3339, scaled};
 use super::{ImportFormat, Opened};
@@ -34,7 +34,7 @@ fn open(input: Box<dyn BufRead + Send>) -> Opened {
 #[derive(Default)]
 struct Archive {
     sessions: Sessions,
-    /// How many streams of messages without HTTP there are, by the number in the file.
+    /// The streams that were opened, of WebSockets and of mcpreel's own export.
     lanes: Vec<u32>,
 }
 
@@ -48,11 +48,10 @@ impl Format for Archive {
         if !unit.key.is_empty() {
             return Ok(());
         }
+        // Entries are in no particular order, and overlap.
         out.holds = true;
         let entry = object(unit.text)?;
         let started = rfc3339(&entry.required("startedDateTime")?)?;
-        // Entries are in the order in which they began.
-        out.release(started);
         match entry.get("_webSocketMessages") {
             Some(_) => self.messages(entry, started, out),
             None => self.exchange(entry, started, out),
@@ -63,74 +62,117 @@ impl Format for Archive {
 impl Archive {
     fn exchange(&mut self, entry: Members<'_>, started: i64, out: &mut Events) -> Result<(), String> {
         let request = entry.object("request").ok_or("no `request`")?;
-        let response = entry.object("response").filter(|response| response.get("status") != Some(b"0"));
+        let response = entry.object("response");
         let url = request.required("url")?;
         let (server, target) = split_url(&url);
         let request_body = request.object("postData").map(body).unwrap_or_default();
         let content = response.and_then(|response| response.object("content"));
         let spent = |name: &str| duration(entry.object("timings").and_then(|timings| timings.get(name)));
-        let waited = ["blocked", "dns", "connect", "send", "wait"].iter().map(|name| spent(name)).sum::<i64>();
+        let sent = ["blocked", "dns", "connect", "send"].iter().map(|name| spent(name)).sum::<i64>();
+        let waited = sent.saturating_add(spent("wait"));
         let total = duration(entry.get("time")).max(waited);
-        let (response_body, event_times) = content.map_or_else(Default::default, |content| stream(entry, content));
+        let (response_body, event_times) =
+            content.map_or_else(|| (Vec::new(), EventTimes::Unknown), |content| stream(entry, content, started));
         let exchange = Exchange {
             started,
+            sent: started.saturating_add(sent),
             answered: started.saturating_add(waited),
             ended: started.saturating_add(total),
             server: server.to_owned(),
             request: json!({"method": request.required("method")?, "path": target, "headers": headers(request)}),
             request_body,
-            response: response.map(|response| json!({"status": status(response), "headers": headers(response)})),
+            response: response.filter(|response| status(*response) != 0).map(|response| json!({"status": status(response), "headers": headers(response)})),
             response_body,
             event_times,
+            own: self.own(entry),
         };
-        match is_mcp(&exchange) {
+        match exchange.own.is_some() || is_mcp(&exchange) {
             true => exchange.add(&mut self.sessions, out),
             false => Ok(()),
         }
     }
 
+    /// Where mcpreel's own export says that an entry belongs.
+    fn own(&mut self, entry: Members<'_>) -> Option<Own> {
+        let place = Place { stream: number(entry, "_stream")?, exchange: number(entry, "_exchange")? };
+        let opened = match self.opens(place.stream) {
+            true => entry.get("_opened").and_then(|opened| serde_json::from_slice(opened).ok()),
+            false => None,
+        };
+        Some(Own { place, opened, is_continued: entry.is_true("_continued") })
+    }
+
+    /// Whether a stream is new.
+    fn opens(&mut self, stream: u32) -> bool {
+        let is_new = self.lanes.len() < MAX_STREAMS && !self.lanes.contains(&stream);
+        if is_new {
+            self.lanes.push(stream);
+        }
+        is_new
+    }
+
     /// Adds the messages of a WebSocket, or of a stream that mcpreel exported.
     fn messages(&mut self, entry: Members<'_>, started: i64, out: &mut Events) -> Result<(), String> {
         let url = entry.object("request").and_then(|request| request.text("url")).unwrap_or_default();
-        let number = entry.get("_stream").and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
-        let number = number.unwrap_or(u32::try_from(self.lanes.len()).unwrap_or(u32::MAX));
-        let place = Place { stream: number, exchange: 0 };
+        let stream = number(entry, "_stream").unwrap_or_else(|| u32::try_from(self.lanes.len()).unwrap_or(u32::MAX));
+        let place = Place { stream, exchange: 0 };
         out.at(started);
-        if !self.lanes.contains(&number) {
-            self.lanes.push(number);
-            let opened = match entry.get("_opened") {
-                Some(opened) => serde_json::from_slice(opened).unwrap_or(Value::Null),
-                None => json!({"transport": "websocket", "url": url}),
-            };
+        if self.opens(stream) {
+            let opened = entry.get("_opened").and_then(|opened| serde_json::from_slice(opened).ok());
+            let opened = opened.unwrap_or_else(|| json!({"transport": "websocket", "url": url}));
             out.describe(place, EventKind::StreamOpened, Flags::default(), &opened);
         }
         for item in entry.items("_webSocketMessages") {
-            message(place, object(item)?, out)?;
+            message(place, started, object(item)?, out)?;
+        }
+        for item in entry.items("_stderr") {
+            let found = object(item)?;
+            out.at(time_of(started, found)?.unwrap_or(started));
+            let flags = Flags::toward(Direction::ServerToClient);
+            out.push(place, EventKind::Stderr, flags, Framing::Whole, data(found)?);
         }
         Ok(())
     }
 }
 
-/// Adds a message of a WebSocket.
-fn message(place: Place, found: Members<'_>, out: &mut Events) -> Result<(), String> {
+/// The maximum number of streams that are told apart.
+const MAX_STREAMS: usize = 10_000;
+
+fn number(entry: Members<'_>, name: &str) -> Option<u32> {
+    std::str::from_utf8(entry.get(name)?).ok()?.parse().ok()
+}
+
+/// The bytes of a listed message.
+fn data(found: Members<'_>) -> Result<Vec<u8>, String> {
     let text = found.required("data")?;
     // Opcode 2 is binary, and in base64.
-    let payload = match found.get("opcode") {
-        Some(b"2") => BASE64.decode(text.as_bytes()).map_err(|error| format!("not base64: {error}"))?,
-        _ => text.into_owned().into_bytes(),
+    match found.get("opcode") {
+        Some(b"2") => BASE64.decode(text.as_bytes()).map_err(|error| format!("not base64: {error}")),
+        _ => Ok(text.into_owned().into_bytes()),
+    }
+}
+
+/// The time of a listed message: in seconds, or exactly, in nanoseconds since the entry began.
+fn time_of(started: i64, found: Members<'_>) -> Result<Option<i64>, String> {
+    match (found.get("_offset"), found.get("time")) {
+        (Some(offset), _) => Ok(Some(started.saturating_add(scaled(offset, 1)?))),
+        (None, Some(time)) => scaled(time, SECOND).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Adds a message of a WebSocket.
+fn message(place: Place, started: i64, found: Members<'_>, out: &mut Events) -> Result<(), String> {
+    let direction = match &*found.required("type")? {
+        "send" => Direction::ClientToServer,
+        "receive" => Direction::ServerToClient,
+        other => return Err(format!("unknown type {other:?} of a message")),
     };
-    if let Some(time) = found.get("time") {
-        out.at(scaled(time, SECOND)?);
+    if let Some(time) = time_of(started, found)? {
+        out.at(time);
     }
     let framing = found.text("_framing").and_then(|name| Framing::from_name(&name)).unwrap_or(Framing::Whole);
-    match &*found.required("type")? {
-        "send" => out.message(place, Direction::ClientToServer, framing, payload),
-        "receive" => out.message(place, Direction::ServerToClient, framing, payload),
-        "stderr" => {
-            out.push(place, EventKind::Stderr, Flags::toward(Direction::ServerToClient), Framing::Whole, payload)
-        }
-        other => return Err(format!("unknown type {other:?} of a message")),
-    }
+    out.message(place, direction, framing, data(found)?);
     Ok(())
 }
 
@@ -199,11 +241,16 @@ fn latin1(text: &Cow<'_, str>, size: usize) -> Option<Vec<u8>> {
 
 /// The body of a response, and the times of its events, if they are known. Chrome lists the events of a stream, and may
 /// leave its text out.
-fn stream(entry: Members<'_>, content: Members<'_>) -> (Vec<u8>, Vec<i64>) {
+fn stream(entry: Members<'_>, content: Members<'_>, started: i64) -> (Vec<u8>, EventTimes) {
     let listed: Vec<&[u8]> = entry.items("_eventSourceMessages").collect();
-    let time = |item: &&[u8]| scaled(json::member(item, "time")?, SECOND).ok();
-    let times = listed.iter().map(time).collect::<Option<Vec<i64>>>().unwrap_or_default();
     let text = body(content);
+    if entry.get("_eventTimes").is_some() {
+        let offsets = entry.items("_eventTimes").filter_map(|offset| scaled(offset, 1).ok());
+        return (text, EventTimes::OfBlocks(offsets.map(|offset| started.saturating_add(offset)).collect()));
+    }
+    let time = |item: &&[u8]| scaled(json::member(item, "time")?, SECOND).ok();
+    let times = listed.iter().map(time).collect::<Option<Vec<i64>>>();
+    let times = times.filter(|times| !times.is_empty()).map_or(EventTimes::Unknown, EventTimes::OfData);
     match text.is_empty() {
         true => (listed.iter().flat_map(|item| block(item)).collect(), times),
         false => (text, times),
@@ -292,7 +339,7 @@ mod tests {
                 "transport",
                 "{\"headers\":[],\"method\":\"POST\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}".to_owned(),
             ),
-            (0, 1, "message", "{\"id\":1,\"method\":\"initialize\"}".to_owned()),
+            (10, 1, "message", "{\"id\":1,\"method\":\"initialize\"}".to_owned()),
             (
                 100,
                 1,
@@ -323,7 +370,7 @@ mod tests {
                 "transport",
                 format!("{{\"headers\":[{session}],\"method\":\"POST\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}}"),
             ),
-            (3000, 3, "message", "{\"id\":2,\"method\":\"ping\"}".to_owned()),
+            (3010, 3, "message", "{\"id\":2,\"method\":\"ping\"}".to_owned()),
             (
                 3100,
                 3,

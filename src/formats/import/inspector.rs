@@ -1,7 +1,7 @@
 //! Imports what MCP Inspector exports (2.x): the protocol history, and the network log, which has HTTP heads.
 
 use super::elements::{Elements, has_members};
-use super::exchange::Exchange;
+use super::exchange::{EventTimes, Exchange};
 use super::http::Sessions;
 use super::reading::{Events, Format, MILLISECOND, Members, Place, Reader, Unit, object, on_one_line, rfc3339, scaled};
 use super::{ImportFormat, Opened};
@@ -75,6 +75,7 @@ impl History {
         let status = entry.get("responseStatus").and_then(|text| serde_json::from_slice::<Value>(text).ok());
         let exchange = Exchange {
             started,
+            sent: started,
             answered: ended,
             ended,
             server: url.split(['?', '#']).next().unwrap_or_default().to_owned(),
@@ -82,7 +83,8 @@ impl History {
             request_body: body("requestBody"),
             response: status.map(|status| json!({"status": status, "headers": headers("responseHeaders")})),
             response_body: body("responseBody"),
-            event_times: Vec::new(),
+            event_times: EventTimes::Unknown,
+            own: None,
         };
         exchange.add(&mut self.sessions, out)
     }

@@ -172,3 +172,60 @@ fn the_error_of_an_unknown_file_lists_what_can_be_read() {
     let error = refused(&stage.run(&["import", "--format", "har", "unknown.json", "-o", "it.reel"], ""));
     assert!(error.contains("unknown.json: line 1: "), "{error}");
 }
+
+/// The HAR that `export` writes of a reel, after it was checked against HAR 1.2.
+fn exported(stage: &Stage, reel: &str) -> Value {
+    let har = stage.ok(&["export", "--format", "har", reel]).out();
+    let har: Value = serde_json::from_str(&har).expect("JSON");
+    let schema: Value = serde_json::from_slice(&std::fs::read(file("har.schema.json")).expect("a file")).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let problems: Vec<String> = validator.iter_errors(&har).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(problems.is_empty(), "{problems:?}");
+    har
+}
+
+/// The members of an entry that HTTP has.
+fn of_http(entry: &Value) -> Value {
+    let (request, response) = (&entry["request"], &entry["response"]);
+    serde_json::json!([
+        entry["time"].as_f64(), request["method"], request["url"], request["headers"], request["postData"]["text"],
+        response["status"], response["headers"], response["content"]["text"], response["content"]["size"],
+    ])
+}
+
+#[test]
+fn a_har_file_survives_the_way_through_a_reel() {
+    let stage = Stage::new();
+    stage.ok(&["import", &file("session.har"), "-o", "it.reel"]);
+    let first = exported(&stage, "it.reel");
+    let original: Value = serde_json::from_slice(&std::fs::read(file("session.har")).expect("a file")).expect("JSON");
+    let entries = |har: &Value| har["log"]["entries"].as_array().expect("entries").iter().map(of_http).collect::<Vec<_>>();
+    assert_eq!(entries(&first), entries(&original));
+    let listed = &first["log"]["entries"][3]["_eventSourceMessages"];
+    assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
+    assert_eq!(listed[0]["eventName"], "message");
+    // What mcpreel exports, it reads as it was.
+    stage.write("again.har", first.to_string());
+    stage.ok(&["import", "again.har", "-o", "again.reel"]);
+    assert_eq!(exported(&stage, "again.reel"), first);
+    let lines = |reel: &str| stage.ok(&["export", reel]).out().lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines("again.reel"), lines("it.reel"));
+}
+
+#[test]
+fn streams_without_http_are_listed_as_those_of_a_web_socket() {
+    let stage = Stage::new();
+    stage.ok(&["import", &file("claude-desktop.log"), "-o", "it.reel"]);
+    let har = exported(&stage, "it.reel");
+    let entries = har["log"]["entries"].as_array().expect("entries");
+    assert_eq!((entries.len(), &entries[0]["request"]["url"]), (1, &Value::from("stdio:notes")));
+    let messages = entries[0]["_webSocketMessages"].as_array().expect("messages");
+    assert_eq!(messages.len(), sent("c2s").len() + sent("s2c").len());
+    assert_eq!((&messages[0]["type"], &messages[0]["data"]), (&"send".into(), &sent("c2s")[0].clone().into()));
+    assert_eq!(entries[0]["_stderr"][0]["data"], "notes-server is ready\n");
+    stage.write("it.har", har.to_string());
+    stage.ok(&["import", "it.har", "-o", "again.reel"]);
+    assert_intact(&stage, "again.reel", "again", Has::Bytes);
+    assert_eq!(stage.cat("again.reel", "stderr"), b"notes-server is ready\n");
+    assert_eq!(exported(&stage, "again.reel"), har);
+}

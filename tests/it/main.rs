@@ -26,6 +26,7 @@ mod files;
 mod gateway;
 mod generated;
 mod housekeeping;
+mod imports;
 mod mcpl;
 mod mcpl_hosts;
 mod mcpl_peers;

@@ -336,6 +336,7 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
         },
     };
     let time = match args.time {
+        _ if !reader.header().has_times() => forms::Clock::Missing,
         TimeForm::Offset => forms::Clock::Offset,
         TimeForm::Clock => forms::Clock::Local(jiff::tz::TimeZone::system()),
         TimeForm::Utc => forms::Clock::Utc,

@@ -16,7 +16,7 @@ pub(crate) use address::is_loopback;
 pub use challenge::Challenge;
 pub(crate) use client::Identity;
 pub(crate) use discovery::{ProtectedServer, discover};
-pub use error::OAuthError;
+pub(crate) use error::OAuthError;
 pub(crate) use grant::Grant;
 pub(crate) use request::{Answer, AuthorizationRequest, Secrets};
 
@@ -27,7 +27,7 @@ use std::pin::Pin;
 /// Why an exchange failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unreachable(pub String);
+pub(crate) struct Unreachable(pub String);
 
 /// Performs single HTTP requests. Must not follow redirects, and must limit the time and the length of answers.
 pub(crate) trait Exchanges: Sync {

@@ -7,7 +7,7 @@ const MAX_CHARS: usize = 300;
 
 /// Why a login failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OAuthError {
+pub(crate) enum OAuthError {
     /// No answer, or one that cannot be used.
     #[error("{0}")]
     Exchange(String),
@@ -76,7 +76,7 @@ pub enum OAuthError {
 
 impl OAuthError {
     /// What to do next, if known.
-    pub fn advice(&self) -> Option<&'static str> {
+    pub(crate) fn advice(&self) -> Option<&'static str> {
         Some(match self {
             Self::NoRegistration(_) | Self::NoDocuments(_) => {
                 "register a client there yourself, then run `mcpreel login URL --client-id ID`"

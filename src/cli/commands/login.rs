@@ -32,7 +32,7 @@ If the authorization server does not register clients by itself, register one th
 http://127.0.0.1:PORT/callback, and give its id and the port. An id that is an https URL names a client id metadata document.
 
 Exit codes: 0 logged in; 2 there can be no login at this URL; 4 the login failed; 5 nobody logged in in time.")]
-pub(super) struct LoginArgs {
+pub(crate) struct LoginArgs {
     /// The server's URL.
     url: String,
     #[command(flatten)]

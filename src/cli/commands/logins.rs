@@ -24,7 +24,7 @@ Examples:
   mcpreel logins --format json | jq -r '.logins[].server'
 
 The logins are in $MCPREEL_HOME/logins.json, else $XDG_STATE_HOME/mcpreel/, else ~/.local/state/mcpreel/; only you can read the file.")]
-pub(super) struct LoginsArgs {
+pub(crate) struct LoginsArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,

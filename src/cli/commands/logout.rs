@@ -19,7 +19,7 @@ Examples:
   mcpreel logout --all
 
 Exit codes: 0 forgotten; 2 there is no such login; 3 the logins cannot be read.")]
-pub(super) struct LogoutArgs {
+pub(crate) struct LogoutArgs {
     /// The server's URL; `mcpreel logins` lists your logins.
     #[arg(required_unless_present = "all")]
     url: Option<String>,

@@ -470,7 +470,7 @@ mod tests {
     #[test]
     fn only_what_keeps_the_request_is_followed() {
         let led = |method: &Method, status: u16| {
-            let response = hyper::Response::builder().status(status).header("location", "/x").body(());
+            let response = Response::builder().status(status).header("location", "/x").body(());
             redirect(method, &response.expect("a response").into_parts().0).is_some()
         };
         for status in [301, 302, 303, 307, 308] {

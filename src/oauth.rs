@@ -11,6 +11,8 @@ pub(crate) mod discovery;
 mod error;
 pub(crate) mod grant;
 pub(crate) mod request;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use address::is_loopback;
 pub use challenge::Challenge;

@@ -1,17 +1,20 @@
 //! What a login has brought: the tokens for one server, bound to the authorization server that issued them.
 
-use super::client::Client;
+use super::client::{Client, refusal};
 use super::discovery::ProtectedServer;
 use super::error::quoted;
-use super::{Exchanges, LibraryClient, OAuthError, Unreachable};
-use hyper::header::HeaderValue;
+use super::{Exchanges, HttpRequest, LibraryClient, OAuthError, Unreachable};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use oauth2::basic::{BasicClient, BasicErrorResponse, BasicErrorResponseType, BasicTokenResponse, BasicTokenType};
 use oauth2::{
-    AccessToken, AuthType, ClientId, EndpointNotSet, EndpointSet, RedirectUrl, RefreshToken, RequestTokenError,
-    RevocationErrorResponseType, RevocationUrl, StandardErrorResponse, StandardRevocableToken, TokenResponse, TokenUrl,
+    AccessToken, AuthType, ClientId, ClientSecret, EndpointNotSet, EndpointSet, RedirectUrl, RefreshToken,
+    RequestTokenError, TokenResponse, TokenUrl,
 };
 use serde::{Deserialize, Serialize};
 use url::Url;
+use url::form_urlencoded::{Serializer, byte_serialize};
 
 /// A token is renewed this many seconds before it expires: a request takes some time.
 const EARLY_SECONDS: u64 = 30;
@@ -128,24 +131,40 @@ impl Grant {
     /// The authorization server refused.
     pub(crate) async fn revoke(&self, exchanges: &dyn Exchanges) -> Result<bool, OAuthError> {
         let Some(endpoint) = &self.revocation_endpoint else { return Ok(false) };
-        let oauth = token_client(&self.client, &self.token_endpoint)?;
-        let oauth = oauth.set_revocation_url(RevocationUrl::from_url(endpoint.clone()));
-        let tokens = [
-            self.refresh_token.clone().map(StandardRevocableToken::RefreshToken),
-            Some(StandardRevocableToken::AccessToken(self.access_token.clone())),
-        ];
-        for token in tokens.into_iter().flatten() {
-            let request = oauth.revoke_token(token).map_err(|error| OAuthError::Exchange(error.to_string()))?;
-            let revoked = request.request_async(&LibraryClient(exchanges)).await;
-            revoked.map_err(
-                |error: RequestTokenError<Unreachable, StandardErrorResponse<RevocationErrorResponseType>>| match error
-                {
-                    RequestTokenError::Request(error) => OAuthError::Exchange(error.0),
-                    _ => OAuthError::Exchange(format!("{endpoint} refused to revoke a token")),
-                },
-            )?;
+        let refresh = self.refresh_token.as_ref().map(|token| (token.secret(), "refresh_token"));
+        for (token, kind) in refresh.into_iter().chain([(self.access_token.secret(), "access_token")]) {
+            let request = self.revocation(endpoint, token, kind)?;
+            let response = exchanges.send(request).await.map_err(|error| OAuthError::Exchange(error.0))?;
+            if !response.status().is_success() {
+                let refused = without(&self.secrets(), refusal(&response));
+                return Err(OAuthError::Exchange(format!("{endpoint} refused to revoke a token: {refused}")));
+            }
         }
         Ok(true)
+    }
+
+    /// A request of our own, because the library accepts only https, even on this machine.
+    fn revocation(&self, endpoint: &Url, token: &str, kind: &str) -> Result<HttpRequest, OAuthError> {
+        let Client { id, secret, secret_in_body, .. } = &self.client;
+        let mut form = Serializer::new(String::new());
+        form.append_pair("token", token).append_pair("token_type_hint", kind);
+        let mut request =
+            hyper::Request::post(endpoint.as_str()).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        match secret.as_ref().map(ClientSecret::secret) {
+            Some(secret) if !secret_in_body => {
+                let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+                let credentials = BASE64_STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret)));
+                request = request.header(AUTHORIZATION, format!("Basic {credentials}"));
+            }
+            secret => {
+                form.append_pair("client_id", id);
+                if let Some(secret) = secret {
+                    form.append_pair("client_secret", secret);
+                }
+            }
+        }
+        let failed = |_| OAuthError::Exchange(format!("cannot request {endpoint}"));
+        request.body(form.finish().into_bytes()).map_err(failed)
     }
 
     fn secrets(&self) -> Vec<String> {
@@ -155,8 +174,7 @@ impl Grant {
 }
 
 /// A client of the library with a token endpoint.
-pub(super) type TokenClient<Auth = EndpointNotSet, Revocation = EndpointNotSet> =
-    BasicClient<Auth, EndpointNotSet, EndpointNotSet, Revocation, EndpointSet>;
+pub(super) type TokenClient = BasicClient<EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
 
 /// The library's client for ours.
 pub(super) fn token_client(client: &Client, token_endpoint: &Url) -> Result<TokenClient, OAuthError> {
@@ -185,14 +203,17 @@ pub(super) fn failed(error: RequestTokenError<Unreachable, BasicErrorResponse>, 
         RequestTokenError::Parse(..) => "its response is not valid".to_owned(),
         RequestTokenError::Other(why) => why.clone(),
     };
-    let said = secrets
-        .iter()
-        .filter(|secret| !secret.is_empty())
-        .fold(said, |said, secret| said.replace(secret.as_str(), "[redacted]"));
+    let said = without(secrets, said);
     match error {
         RequestTokenError::ServerResponse(response) if *response.error() == BasicErrorResponseType::InvalidGrant => {
             OAuthError::Ended(quoted(&said))
         }
         _ => OAuthError::Token(quoted(&said)),
     }
+}
+
+/// A text of others without these secrets.
+fn without(secrets: &[String], text: String) -> String {
+    let secrets = secrets.iter().filter(|secret| !secret.is_empty());
+    secrets.fold(text, |text, secret| text.replace(secret.as_str(), "[redacted]"))
 }

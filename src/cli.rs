@@ -1,10 +1,10 @@
 //! The command line: arguments, context, printer, errors and exit codes. Each subcommand has a file below `commands`.
 
-mod checking;
 mod client_session;
 mod commands;
 mod comparing;
 mod completing;
+mod following;
 mod handlers;
 mod lane;
 mod listening;

@@ -6,6 +6,7 @@ mod forms;
 mod print_worker;
 mod tree;
 
+use crate::cli::following::{FOLLOW_PAUSE, GrowingReel};
 use crate::cli::packs::PackOptions;
 use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
@@ -26,9 +27,8 @@ use crate::wire::text::counted;
 use check::Checking;
 use clap::{Args, ValueEnum};
 use forms::{Form, Shown};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 /// Show recorded messages: one line per message, in full, as a table or as JSON.
 #[derive(Debug, Args)]
@@ -175,11 +175,6 @@ is traffic that is missing from the reel, transport is an event of HTTP or of an
     })
 }
 
-/// How long a follower waits before it reads again.
-const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
-/// How often a follower of a live session checks whether it is still running.
-const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
-
 /// Runs the command.
 ///
 /// # Errors
@@ -250,26 +245,15 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         Source::AsAsked(Box::new(reader))
     };
     let (mut path, mut damaged) = (path, start.after_wrong_index);
-    let mut followed = reels::identity(&path).unwrap_or_default();
+    let mut growing = GrowingReel::new(live.as_ref(), &path);
     loop {
-        // A killed session does not mark the end of its reel, so the reel ends when the session is gone. A running
-        // one may have continued in another reel.
-        let mut looked = Instant::now();
-        let goes_on = || {
-            let is_due = live.is_some() && looked.elapsed() >= SESSION_CHECK_INTERVAL;
-            if is_due {
-                looked = Instant::now();
-            }
-            args.follow
-                && (!is_due || live.as_ref().is_some_and(|live| live.lives() && live.other_reel(followed).is_none()))
-        };
-        damaged |= show.run(source, &path, context, goes_on)?;
-        let session = live.as_ref().filter(|_| args.follow && show.left != Some(0));
-        let Some(next) = session.and_then(|live| next_reel(live, followed)) else { break };
+        damaged |= show.run(source, &path, context, || args.follow && growing.goes_on())?;
+        let may_continue = args.follow && show.left != Some(0);
+        let Some(next) = may_continue.then(|| growing.next_reel(|| false)).flatten() else { break };
         context.printer.note(&format!("recording continues in {}", next.display()));
-        followed = reels::identity(&next).unwrap_or_default();
         (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
     }
+    growing.report_end(note);
     show.form.finish(context)?;
     show.warning.print_of_reel(&path);
     // After a limited number of events, the rest of the sessions is unknown.
@@ -281,18 +265,6 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     }
     let has_findings = matches!(verdict, Some(Outcome::Findings));
     Ok(if damaged || has_findings || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
-}
-
-/// Waits until a session records to another file than this one, which has ended or is gone. Returns `None` when the
-/// session is gone.
-fn next_reel(live: &Live, followed: (u64, u64)) -> Option<PathBuf> {
-    while live.lives() {
-        if let Some(next) = live.other_reel(followed) {
-            return Some(next);
-        }
-        std::thread::sleep(FOLLOW_PAUSE);
-    }
-    None
 }
 
 /// Splits the words into a reel and a filter. The first word names a reel if it is an existing file, `-`, or ends in

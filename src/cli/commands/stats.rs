@@ -141,6 +141,7 @@ struct PendingRequest {
     /// The event number and time of the request.
     seq: u64,
     time: i64,
+    is_injected: bool,
 }
 
 /// A bounded sample of latencies, for quantiles in constant memory.
@@ -261,9 +262,10 @@ impl Stats {
         self.kinds[MessageKind::Error as usize] + self.methods.iter().map(|method| method.tool_errors).sum::<u64>()
     }
 
-    /// The number of requests without a response.
+    /// The number of requests without a response, not counting injected ones: only their sender knows whether it still
+    /// waits.
     pub(super) fn waiting(&self) -> usize {
-        self.open.len()
+        self.open.unanswered().filter(|asked| !asked.is_injected).count()
     }
 
     fn add(&mut self, header: &EventHeader) {
@@ -291,7 +293,8 @@ impl Stats {
         let Some(id) = &message.id else { return };
         match (message.kind, message.method) {
             (MessageKind::Request, Some(number)) => {
-                let asked = PendingRequest { method: number, seq: header.seq, time: header.time };
+                let is_injected = header.flags.has(Flags::INJECTED);
+                let asked = PendingRequest { method: number, seq: header.seq, time: header.time, is_injected };
                 self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), asked);
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {

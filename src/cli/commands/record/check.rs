@@ -4,7 +4,7 @@
 use super::super::validate::{options::Prepared, project_settings, unchecked};
 use crate::check::{Check, CheckedReel, Located, Run};
 use crate::cli::Context;
-use crate::cli::checking;
+use crate::cli::following;
 use crate::cli::packs::PackOptions;
 use crate::error::{CommandError, ErrorKind};
 use crate::record::recording::Recording;
@@ -87,11 +87,11 @@ impl Watcher {
             {
                 Some(path) => match self.check(&path) {
                     Ok(reel) => reels.push(reel),
-                    Err(_) if !has_ended => std::thread::sleep(checking::FOLLOW_PAUSE),
+                    Err(_) if !has_ended => std::thread::sleep(following::FOLLOW_PAUSE),
                     Err(why) => return self.print(&format!("mcpreel: cannot check {}: {why}\n", path.display())),
                 },
                 None if has_ended => break,
-                None => std::thread::sleep(checking::FOLLOW_PAUSE),
+                None => std::thread::sleep(following::FOLLOW_PAUSE),
             }
         }
         let run = Run::new(reels, &self.prepared.baseline);
@@ -107,7 +107,7 @@ impl Watcher {
         let mut check = Check::new(&self.prepared.settings, &self.prepared.baseline);
         let goes_on =
             || !self.has_ended.load(Ordering::Acquire) && self.status.reel().is_none_or(|current| current == *path);
-        let followed = checking::follow(&mut reader, goes_on, |item| match item {
+        let followed = following::follow(&mut reader, goes_on, |item| match item {
             Item::Damage(damage) => check.take_damage(damage),
             Item::Block(block) => {
                 block.events().for_each(|event| check.observe(&event, &mut |found| self.print_finding(found)))

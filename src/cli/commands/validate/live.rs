@@ -4,7 +4,8 @@ use super::options::Prepared;
 use super::{Form, LIVE_LINES};
 use crate::check::{Check, Checked, CheckedReel, Located, finding_json};
 use crate::cli::Context;
-use crate::cli::checking::{self, FOLLOW_PAUSE};
+use crate::cli::following::{self, GrowingReel};
+use crate::cli::printer::note;
 use crate::error::CommandError;
 use crate::files::reels;
 use crate::render::findings;
@@ -13,10 +14,6 @@ use crate::trace::Item;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-/// How often a live session is asked whether it is still running.
-const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Prints findings as they come, in the formats that can.
 pub(super) struct LivePrinter<'a> {
@@ -66,6 +63,7 @@ pub(super) fn run(
         context.printer.note(&format!("recording continues in {}", next.display()));
         reels.push(one(&next, &mut ending, prepared, form, context)?);
     }
+    ending.reel.report_end(note);
     Ok(reels)
 }
 
@@ -81,11 +79,11 @@ fn one(
     let mut reader = reader.following().with_payloads();
     let reel = CheckedReel { began: reader.header().created, ..super::unchecked(&path) };
     let mut printer = LivePrinter { form, context, reel: &reel, failure: None };
-    let live = ending.live;
+    let live = ending.reel.live();
     let mut check = Check::new(&prepared.settings, &prepared.baseline).of_reel(reel.began);
     check.begin(reader.header());
     let followed =
-        checking::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));
+        following::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));
     followed.map_err(|error| CommandError::reading(&path, &error))?;
     let checked: Checked = check.finish(&mut |found| printer.print(found));
     match printer.failure {
@@ -105,11 +103,9 @@ fn take(item: &Item, live: Option<&Live>, check: &mut Check<'_>, printer: &mut L
     }
 }
 
-/// Says when to stop following.
+/// Says when to stop following: when the reel cannot grow any more, or the user interrupts.
 struct Ending<'a> {
-    live: Option<&'a Live>,
-    followed: (u64, u64),
-    looked: Instant,
+    reel: GrowingReel<'a>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -118,28 +114,14 @@ impl<'a> Ending<'a> {
         let interrupted = Arc::<AtomicBool>::default();
         // Without a handler, an interrupt ends the command without its summary.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted));
-        Self { live, followed: reels::identity(path).unwrap_or_default(), looked: Instant::now(), interrupted }
+        Self { reel: GrowingReel::new(live, path), interrupted }
     }
 
     fn goes_on(&mut self) -> bool {
-        if self.interrupted.load(Ordering::Relaxed) {
-            return false;
-        }
-        let Some(live) = self.live.filter(|_| self.looked.elapsed() >= SESSION_CHECK_INTERVAL) else { return true };
-        self.looked = Instant::now();
-        live.lives() && live.other_reel(self.followed).is_none()
+        !self.interrupted.load(Ordering::Relaxed) && self.reel.goes_on()
     }
 
-    /// Waits until the session records to another reel. `None` if the session ended, or the user interrupted.
     fn next_reel(&mut self) -> Option<PathBuf> {
-        let live = self.live?;
-        while live.lives() && !self.interrupted.load(Ordering::Relaxed) {
-            if let Some(next) = live.other_reel(self.followed) {
-                self.followed = reels::identity(&next).unwrap_or_default();
-                return Some(next);
-            }
-            std::thread::sleep(FOLLOW_PAUSE);
-        }
-        None
+        self.reel.next_reel(|| self.interrupted.load(Ordering::Relaxed))
     }
 }

@@ -159,7 +159,7 @@ impl UserLogin {
             let text = format!("the server does not ask for a login (it answered HTTP {status}); trying its metadata");
             self.keeper.report_step(&text);
         }
-        Ok(self.keeper.log_in(&challenge).await?)
+        Ok(self.keeper.log_in(&challenge, false).await?)
     }
 }
 
@@ -328,7 +328,7 @@ impl Keeper {
             self.report_step(&format!("no new login for {left} s, because the last one failed"));
             return Err(error.clone());
         }
-        let logged_in = self.log_in(challenge).await;
+        let logged_in = self.log_in(challenge, matches!(need, Need::Scopes(_))).await;
         *last_failure = logged_in.as_ref().err().map(|error| (Instant::now(), error.clone()));
         Ok(logged_in?.header())
     }
@@ -359,15 +359,17 @@ impl Keeper {
         }
     }
 
-    /// Lets the user log in, and keeps the tokens.
-    async fn log_in(&self, challenge: &Challenge) -> Result<Grant, LoginError> {
+    /// Lets the user log in, and keeps the tokens. A client that mcpreel has registered is used again only while its tokens
+    /// are valid: the authorization server may have forgotten it since, which only its login page would say.
+    async fn log_in(&self, challenge: &Challenge, is_current: bool) -> Result<Grant, LoginError> {
         let known = self.find()?;
         let issuer = known.as_ref().map(|grant| grant.issuer.as_str());
         let server = oauth::discover(&self.exchanges, &self.server, challenge, issuer).await?;
         // Clients and scopes belong to one authorization server.
         let known = known.filter(|grant| grant.issuer == server.authorization.issuer);
         let scopes = self.scopes(&server, known.as_ref());
-        let known = known.map(|grant| grant.client);
+        let is_usable = |client: &Client| is_current || client.registration != Registration::Dynamic;
+        let known = known.map(|grant| grant.client).filter(is_usable);
         let listener = self.listen(known.as_ref()).await?;
         let identity = (&self.settings.identity, known.as_ref());
         let client = client(&self.exchanges, &server.authorization, identity, &listener.url(), &scopes).await?;

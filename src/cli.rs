@@ -8,6 +8,7 @@ mod following;
 mod handlers;
 mod lane;
 mod listening;
+mod login;
 mod own_line;
 mod packs;
 mod pager;

@@ -32,6 +32,7 @@ mod mcpl_hosts;
 mod mcpl_peers;
 mod mcpl_tools;
 mod mocking;
+mod oauth;
 mod oracle;
 mod overlay;
 mod packs;

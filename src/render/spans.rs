@@ -107,6 +107,6 @@ mod tests {
             padded(text, 4, &mut out);
             out
         };
-        assert_eq!([shown("日"), shown("日本語"), shown("e\u{301}")], ["日  ", "日…", "e\u{301}   "]);
+        assert_eq!([shown("日"), shown("日本語"), shown("e\u{301}")], ["日  ", "日… ", "e\u{301}   "]);
     }
 }

@@ -64,7 +64,7 @@ impl Palette {
 const GREY: u8 = 243;
 const TEAL: u8 = 31;
 const MAUVE: u8 = 133;
-const RED: u8 = 160;
+const RED: u8 = 161;
 const ORANGE: u8 = 130;
 const GREEN: u8 = 64;
 

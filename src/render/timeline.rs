@@ -64,9 +64,10 @@ pub(crate) fn value(lane: &Lane) -> Value {
 /// How long each side waited, in one sentence.
 fn summary(waits: &Waits, width: Option<usize>, palette: &Palette, out: &mut String) {
     let span = waits.end() - waits.start();
+    let is_narrow = width.is_some_and(|width| width < 90);
     let share = |time: i64| {
         let percent = if span > 0 { time.saturating_mul(100) / span } else { 0 };
-        format!("{} ({percent} %)", duration(time))
+        if is_narrow { format!("{percent} %") } else { format!("{} ({percent} %)", duration(time)) }
     };
     let mut line = Spans::default();
     line.push(palette.bold, &duration(span));
@@ -92,7 +93,8 @@ fn heading(lane: &Lane, waits: &Waits, width: usize, palette: &Palette, out: &mu
     line.push(palette.bold, waiter);
     line.push(Style::new(), " waits for ");
     line.push(palette.bold, other);
-    line.push(palette.faint, &if lane.stream == 0 { String::new() } else { format!(" #{}", lane.stream) });
+    let is_one_of_several = waits.lanes().iter().any(|other| other.stream != lane.stream);
+    line.push(palette.faint, &if is_one_of_several { format!(" #{}", lane.stream) } else { String::new() });
     line.write(Some(width), out);
     out.push('\n');
 }
@@ -147,7 +149,8 @@ impl Layout {
         };
         let style = if has_failed { *error } else { colour };
         let _ = write!(out, "{style}{bars}{style:#}{:>COUNT_COLUMNS$}", lane.count);
-        let _ = write!(out, "{:>TIME_COLUMNS$}", duration(lane.total));
+        let waited = if lane.open == lane.count { "open".to_owned() } else { duration(lane.total) };
+        let _ = write!(out, "{waited:>TIME_COLUMNS$}");
         if self.has_longest {
             let (time, seq) = lane.longest.map(|(time, seq)| (duration(time), seq.to_string())).unwrap_or_default();
             let _ = write!(out, "{faint}{time:>TIME_COLUMNS$}{seq:>SEQ_COLUMNS$}{faint:#}");
@@ -166,7 +169,7 @@ impl Layout {
         for wait in &lane.waits {
             let (from, to) = (column(wait.start), column(wait.end.unwrap_or(end)));
             let last = (to as usize).min(self.bars - 1);
-            for (at, cell) in cells.iter_mut().enumerate().take(last + 1).skip(from as usize) {
+            for (at, cell) in cells.iter_mut().enumerate().take(last + 1).skip((from as usize).min(last)) {
                 let covered = (to.min(at as f64 + 1.0) - from.max(at as f64)).max(0.0);
                 cell.covered = (cell.covered + covered).min(1.0);
                 cell.is_touched = true;

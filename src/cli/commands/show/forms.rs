@@ -363,8 +363,12 @@ impl Form {
             }
         };
         self.drawn.clear();
-        if let Some(brackets) = &mut self.brackets {
-            brackets.next(place(shown), &mut self.drawn);
+        let mut about = shown.words.about.as_str();
+        if let Some(brackets) = &mut self.brackets
+            && brackets.next(place(shown), &mut self.drawn)
+        {
+            // The bracket leads to the arguments.
+            about = about.get(..shown.words.subject).unwrap_or_default();
         }
         let line = Line {
             seq: header.seq,
@@ -376,7 +380,7 @@ impl Form {
             id: &self.id,
             injected: is_injected,
             title,
-            about: &shown.words.about,
+            about,
             subject: shown.words.subject,
             brackets: &self.drawn,
             outcome: (!shown.words.outcome.is_empty()).then_some(&shown.words.outcome),

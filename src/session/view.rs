@@ -13,8 +13,10 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 struct OpenCall {
     method: AskedMethod,
+    seq: u64,
     time: i64,
     about: Box<str>,
+    subject: usize,
     tool: Option<Box<str>>,
 }
 
@@ -34,8 +36,12 @@ pub(crate) struct Placed {
     pub batched: Option<Box<str>>,
     /// For a response: the time since its request, in nanoseconds. For a batch: the longest such time of its responses.
     pub latency: Option<i64>,
+    /// For a response: the number of the event with its request.
+    pub asked: Option<u64>,
     /// For a response: what its request was about. For a batch: its methods.
     pub about: Box<str>,
+    /// The length of what that begins with: the name of what was called, in bytes.
+    pub subject: usize,
     /// For a response: the tool that was called.
     pub tool: Option<Box<str>>,
 }
@@ -72,7 +78,8 @@ impl Viewer {
                     AskedMethod::Name(name) => (None, Some(name)),
                 };
                 let latency = Some(header.time - call.time);
-                Placed { method, batched, latency, about: call.about, tool: call.tool }
+                let (asked, about, subject) = (Some(call.seq), call.about, call.subject);
+                Placed { method, batched, latency, asked, about, subject, tool: call.tool }
             }
         }
     }
@@ -89,8 +96,10 @@ impl Viewer {
                 (MessageKind::Request, Some(method), Some(id)) => {
                     let call = OpenCall {
                         method: AskedMethod::Name(method.into()),
+                        seq: header.seq,
                         time: header.time,
                         about: "".into(),
+                        subject: 0,
                         tool: None,
                     };
                     self.open.ask_in(header.exchange, header.stream, header.direction(), id, call);
@@ -112,11 +121,12 @@ impl Viewer {
     }
 
     /// Remembers a request, with what it is about if its payload was looked at.
-    pub(crate) fn remember(&mut self, header: &EventHeader, about: &str, tool: Option<&str>) {
+    pub(crate) fn remember(&mut self, header: &EventHeader, words: &Words) {
         let Some(message) = &header.message else { return };
         if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
-            let method = AskedMethod::Number(method);
-            let call = OpenCall { method, time: header.time, about: about.into(), tool: tool.map(Into::into) };
+            let (method, about, subject) = (AskedMethod::Number(method), words.about.as_str().into(), words.subject);
+            let tool = words.tool.as_deref().map(Into::into);
+            let call = OpenCall { method, seq: header.seq, time: header.time, about, subject, tool };
             self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), call);
         }
     }
@@ -127,6 +137,8 @@ impl Viewer {
 pub(crate) struct Words {
     /// What a call is about; for a response, what the answered call was about.
     pub about: String,
+    /// The length of what `about` begins with: the name of the tool, prompt, resource or task, in bytes; 0 if there is none.
+    pub subject: usize,
     /// For a response: the outcome.
     pub outcome: String,
     /// The tool that the call names.
@@ -138,12 +150,13 @@ pub(crate) struct Words {
 impl Words {
     /// Creates a description that is still empty.
     pub(crate) fn knowing(registry: &'static Registry) -> Self {
-        Self { about: String::new(), outcome: String::new(), tool: None, registry }
+        Self { about: String::new(), subject: 0, outcome: String::new(), tool: None, registry }
     }
 
     /// Clears the description.
     pub(crate) fn clear(&mut self) {
         self.about.clear();
+        self.subject = 0;
         self.outcome.clear();
         self.tool = None;
     }
@@ -162,6 +175,7 @@ impl Words {
             }
             MessageKind::Result | MessageKind::Error => {
                 self.about.push_str(&placed.about);
+                self.subject = placed.subject;
                 self.report_answer(event, method.unwrap_or_default(), message.kind, depth);
             }
             MessageKind::Batch => {
@@ -180,7 +194,7 @@ impl Words {
         let mut envelope = Envelope::bare(MessageKind::Request);
         // Only the contents are looked at, so the end of params does not matter.
         envelope.params = json::tail_at(body, "params");
-        summary::call(
+        self.subject = summary::call(
             &SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope },
             self.registry,
             depth,

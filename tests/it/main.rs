@@ -75,6 +75,7 @@ mod live;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
+mod pictures;
 mod play;
 #[cfg(target_os = "linux")]
 mod recordings;

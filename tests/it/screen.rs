@@ -83,18 +83,19 @@ fn a_terminal_gets_headings_and_lines_that_fit() {
     let plain = [("NO_COLOR", "1")];
     let shown = on_terminal(&stage, 120, &plain, &["show", "echo.reel"]).out();
     let expected = "  no.         time       size  latency   id method, arguments → result
-    0     0.000000 →    105 B             0 tools/call echo message=\"hello 0\"
-    1     0.005000 ←     86 B   5.0 ms    0 tools/call echo message=\"hello 0\" → \"Echo: hello 0\"
+    0     0.000000 →    105 B             0 ┌ tools/call echo message=\"hello 0\"
+    1     0.005000 ←     86 B   5.0 ms    0 └ tools/call echo → \"Echo: hello 0\"
 ";
     assert!(shown.ends_with(expected), "{shown}");
     let narrow = on_terminal(&stage, 80, &plain, &["show", "echo.reel"]).out();
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
-    assert!(narrow.contains("tools/call echo message… → \"Echo: h…\n"), "{narrow}");
+    assert!(narrow.ends_with("└ tools/call echo → \"Echo: hello 0\"\n"), "{narrow}");
     // A pipe gets neither headings nor, unless asked for, details.
     let piped = stage.ok(&["show", "echo.reel"]).out();
     assert!(piped.ends_with("    0 tools/call echo → ok\n") && piped.lines().count() == 2, "{piped}");
     let detailed = stage.ok(&["show", "echo.reel", "--details"]).out();
-    assert_eq!(detailed, shown.split_once('\n').map(|(_, rest)| rest.to_owned()).unwrap_or_default());
+    let expected = "    0 tools/call echo message=\"hello 0\" → \"Echo: hello 0\"\n";
+    assert!(detailed.ends_with(expected), "without brackets, a response repeats its request: {detailed}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod as_call;
 mod check;
 mod forms;
 mod print_worker;
+mod prompts;
 mod tree;
 
 use crate::cli::following::{FOLLOW_PAUSE, GrowingReel};
@@ -21,13 +22,14 @@ use crate::render::jq::Jq;
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
 use crate::session::selection::Selection;
+use crate::session::steps::Steps;
 use crate::session::view::{Viewer, Words, is_batch, is_request, method_name};
 use crate::sessions::live::{self, Live};
 use crate::trace::{AheadReader, Block, EventHeader, Item, ReelReader};
 use crate::wire::text::counted;
 use check::Checking;
 use clap::{Args, ValueEnum};
-use forms::{Form, Shown};
+use forms::{Form, Picture, Shown};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -43,13 +45,13 @@ pub(crate) struct ShowArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = Format::List)]
     format: Format,
-    /// What to show: events, or the tree of MCPL checkpoints (states that a server saved), with branches and rollbacks
-    /// (`--format json` prints one object per connection).
-    #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow", "from", "seq",
-        "limit", "last"])]
+    /// What to show. A filter, --from, --seq and --limit also apply to `sequence` and `timeline`, not to `tree` and
+    /// `prompt`. `--format json` prints one object per arrow, row, connection or turn.
+    #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow"])]
     view: View,
-    /// Check the messages, and print findings below them, as `validate` does. The counts go to stderr.
-    #[arg(long, conflicts_with_all = ["raw", "jq", "view"])]
+    /// Check the messages, and print findings below them, as `validate` does; `--view sequence` names the rules at the
+    /// arrows. The counts go to stderr.
+    #[arg(long, conflicts_with_all = ["raw", "jq"])]
     check: bool,
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
@@ -115,10 +117,23 @@ enum Format {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum View {
-    /// Events.
+    /// Events, one after the other.
     Events,
-    /// Checkpoints.
+    /// A sequence diagram: an arrow for each message, from and to the client and each server.
+    Sequence,
+    /// Who waited for what, and when: a bar for each request, with the sums.
+    Timeline,
+    /// The tree of MCPL checkpoints (states that a server saved), with branches and rollbacks.
     Tree,
+    /// What the model would have seen at each turn, by source and bytes.
+    Prompt,
+}
+
+impl View {
+    /// Whether it is drawn from the events that the filter selects.
+    fn is_drawn(self) -> bool {
+        matches!(self, Self::Sequence | Self::Timeline)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -146,7 +161,8 @@ Examples:
   mcpreel show session.reel --last 20 error
   mcpreel show --follow 'dir:s2c kind:notification'
   mcpreel show --follow --session everything injected
-  mcpreel show session.reel --view tree
+  mcpreel show session.reel --view sequence
+  mcpreel show session.reel --view timeline 'method:tools/call'
   mcpreel show session.reel --as-call 'tool:echo'
   mcpreel show session.reel --jq '.message.params.name // empty'
 
@@ -200,8 +216,10 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     if args.as_call {
         return as_call::run(args, path, &terms, context);
     }
-    if args.view == View::Tree {
-        return tree::run(args, live.as_ref(), path, &terms, context);
+    match args.view {
+        View::Tree => return tree::run(args, live.as_ref(), path, &terms, context),
+        View::Prompt => return prompts::run(args, live.as_ref(), path, &terms, context),
+        View::Events | View::Sequence | View::Timeline => {}
     }
     if let Some(stream) = live.as_ref().map(|live| live.stream).filter(|stream| *stream != 0) {
         // One of several sessions was named.
@@ -230,6 +248,11 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         true => Progress::none(),
         false => context.printer.progress_beside_output("showing", &path),
     };
+    if args.view.is_drawn() && matches!(args.format, Format::Full | Format::Table) {
+        return Err(
+            CommandError::usage("a picture has only two formats").hint("leave out --format, or use --format json")
+        );
+    }
     let prepared = args.check.then(|| check::prepare(&args.packs)).transpose()?;
     let checking = prepared.as_ref().map(|prepared| Checking::new(prepared, &path, reader.header()));
     let mut show = Show {
@@ -270,13 +293,43 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     show.warning.print_of_reel(&path);
     // After a limited number of events, the rest of the sessions is unknown.
     let checking = show.checking.take().filter(|_| show.left != Some(0));
-    let is_text = args.format != Format::Json;
+    let is_text = args.format != Format::Json && !args.view.is_drawn();
     let verdict = checking.map(|checking| checking.finish(is_text, context)).transpose()?;
     if let Some(why) = show.why_nothing().filter(|_| !damaged) {
         context.printer.note(&why);
     }
     let has_findings = matches!(verdict, Some(Outcome::Findings));
     Ok(if damaged || has_findings || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Opens the whole reel or live session for a view that takes no filter.
+///
+/// # Errors
+///
+/// Something selects a part of it, or it cannot be read.
+fn whole(
+    args: &ShowArgs,
+    view: &str,
+    live: Option<&Live>,
+    path: Option<&Path>,
+    terms: &str,
+) -> Result<(ReelReader, PathBuf), CommandError> {
+    let is_part = args.from.is_some() || args.seq.is_some() || args.limit.is_some() || args.last.is_some();
+    if !terms.is_empty() || is_part {
+        let what = if is_part { "--from, --seq, --limit or --last" } else { "a filter" };
+        let error =
+            CommandError::usage(format!("--view {view} shows whole connections and cannot be combined with {what}"));
+        return Err(error.hint("name only a reel or a session"));
+    }
+    if args.check {
+        return Err(
+            CommandError::usage(format!("--view {view} has no place for findings")).hint("use `mcpreel validate`")
+        );
+    }
+    match live {
+        Some(live) => reels::open(Some(&live.reel()?)).map(|(reader, path)| (reader.following(), path)),
+        None => args.redact.open_whole(path),
+    }
 }
 
 /// Opens a reel, a second time to find the last events.
@@ -328,6 +381,10 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
             forms::Kind::Raw
         }
         (None, false, true) => forms::Kind::Full { fold: !args.no_fold },
+        (None, false, false) if args.view.is_drawn() => {
+            let is_json = args.format == Format::Json;
+            forms::Kind::Picture(Box::new(Picture { steps: Steps::default(), view: args.view, is_json }))
+        }
         (None, false, false) => match args.format {
             Format::List => forms::Kind::List,
             Format::Full => forms::Kind::Full { fold: !args.no_fold },
@@ -365,8 +422,8 @@ impl Start {
         let mut start = Self::default();
         let failed = |error| CommandError::reading(path, &error);
         // A response after this point may belong to a call before it, and only the call names the tool.
-        // A check needs all messages.
-        let may_skip = !filter.needs_calls() && !args.check;
+        // A check and a picture need all messages.
+        let may_skip = !filter.needs_calls() && !args.check && !args.view.is_drawn();
         if let Some(seq) = args.seq.or(last) {
             start.seq = Some(seq);
             if may_skip && let Some(damage) = reader.seek_seq(seq).map_err(failed)? {
@@ -518,7 +575,7 @@ impl Show<'_> {
 
     /// Whether an event of a block may have to be shown, or is needed to describe one that may.
     fn needs_payload(&self, block: &Block, reader: &ReelReader) -> bool {
-        if self.checking.is_some() {
+        if self.checking.is_some() || self.form.is_picture() {
             return true;
         }
         if self.filter.needs_calls() && block.headers.iter().any(|header| is_tool_call(header, reader.methods())) {
@@ -566,10 +623,12 @@ impl Show<'_> {
                 self.words.clear();
             }
             if is_request {
-                self.viewer.remember(header, &self.words.about, self.words.tool.as_deref());
+                self.viewer.remember(header, &self.words);
             }
             self.read += u64::from(!self.start.is_before(header));
-            if shown {
+            if !shown {
+                self.form.pass(&event, method, (&placed, &self.words));
+            } else {
                 self.shown += 1;
                 if block.is_loaded() {
                     self.warning.take(&event);
@@ -577,12 +636,13 @@ impl Show<'_> {
                 let findings = self.checking.as_ref().map(Checking::json).unwrap_or_default();
                 let (placed, words) = (&placed, &self.words);
                 self.form.show(&Shown { event, place, method, placed, words, findings }, context)?;
-                if let Some(checking) = self.checking.as_ref().filter(|_| !self.form.is_json()) {
+                if let Some(checking) = self.checking.as_ref().filter(|_| self.form.has_findings_below()) {
                     checking.print(context)?;
                 }
                 if let Some(left) = &mut self.left {
                     *left -= 1;
                     if *left == 0 {
+                        self.form.cut();
                         return Ok(());
                     }
                 }

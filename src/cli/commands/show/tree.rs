@@ -24,17 +24,7 @@ pub(super) fn run(
     terms: &str,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    if !terms.is_empty() {
-        let error = CommandError::usage("--view tree shows whole connections and cannot be combined with a filter");
-        return Err(error.hint("name only a reel or a session"));
-    }
-    let (reader, path) = match live {
-        Some(live) => {
-            let (reader, path) = reels::open(Some(&live.reel()?))?;
-            (reader.following(), path)
-        }
-        None => args.redact.open_whole(path)?,
-    };
+    let (reader, path) = super::whole(args, "tree", live, path, terms)?;
     let wanted = live.map_or(0, |live| live.stream);
     let mut checkpoint_trees = CheckpointTrees::default();
     let mut progress = context.printer.progress_through("reading", &path);

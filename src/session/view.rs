@@ -122,10 +122,18 @@ impl Viewer {
 
     /// Remembers a request, with what it is about if its payload was looked at.
     pub(crate) fn remember(&mut self, header: &EventHeader, words: &Words) {
+        self.ask(header, (&words.about, words.subject), words.tool.as_deref());
+    }
+
+    /// Remembers a request, with the tool that it calls.
+    pub(crate) fn remember_tool(&mut self, header: &EventHeader, tool: Option<&str>) {
+        self.ask(header, ("", 0), tool);
+    }
+
+    fn ask(&mut self, header: &EventHeader, (about, subject): (&str, usize), tool: Option<&str>) {
         let Some(message) = &header.message else { return };
         if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
-            let (method, about, subject) = (AskedMethod::Number(method), words.about.as_str().into(), words.subject);
-            let tool = words.tool.as_deref().map(Into::into);
+            let (method, about, tool) = (AskedMethod::Number(method), about.into(), tool.map(Into::into));
             let call = OpenCall { method, seq: header.seq, time: header.time, about, subject, tool };
             self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), call);
         }

@@ -179,7 +179,8 @@ fn exported(stage: &Stage, reel: &str) -> Value {
     let har: Value = serde_json::from_str(&har).expect("JSON");
     let schema: Value = serde_json::from_slice(&std::fs::read(file("har.schema.json")).expect("a file")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let problems: Vec<String> = validator.iter_errors(&har).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let problems: Vec<String> =
+        validator.iter_errors(&har).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(problems.is_empty(), "{problems:?}");
     har
 }
@@ -188,8 +189,15 @@ fn exported(stage: &Stage, reel: &str) -> Value {
 fn of_http(entry: &Value) -> Value {
     let (request, response) = (&entry["request"], &entry["response"]);
     serde_json::json!([
-        entry["time"].as_f64(), request["method"], request["url"], request["headers"], request["postData"]["text"],
-        response["status"], response["headers"], response["content"]["text"], response["content"]["size"],
+        entry["time"].as_f64(),
+        request["method"],
+        request["url"],
+        request["headers"],
+        request["postData"]["text"],
+        response["status"],
+        response["headers"],
+        response["content"]["text"],
+        response["content"]["size"],
     ])
 }
 
@@ -199,7 +207,8 @@ fn a_har_file_survives_the_way_through_a_reel() {
     stage.ok(&["import", &file("session.har"), "-o", "it.reel"]);
     let first = exported(&stage, "it.reel");
     let original: Value = serde_json::from_slice(&std::fs::read(file("session.har")).expect("a file")).expect("JSON");
-    let entries = |har: &Value| har["log"]["entries"].as_array().expect("entries").iter().map(of_http).collect::<Vec<_>>();
+    let entries =
+        |har: &Value| har["log"]["entries"].as_array().expect("entries").iter().map(of_http).collect::<Vec<_>>();
     assert_eq!(entries(&first), entries(&original));
     let listed = &first["log"]["entries"][3]["_eventSourceMessages"];
     assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");

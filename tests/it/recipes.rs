@@ -124,7 +124,8 @@ fn the_script_for_pipelines_passes_and_fails_and_leaves_reports() {
     copied(&stage);
     std::fs::create_dir(stage.path("recordings")).expect("a folder");
     let serve = ["--", BINARY, "serve", "--era", "legacy"];
-    let call = ["call", "tools/call", "name=add", "arguments.a:=2", "arguments.b:=40", "--record", "recordings/add.reel"];
+    let call =
+        ["call", "tools/call", "name=add", "arguments.a:=2", "arguments.b:=40", "--record", "recordings/add.reel"];
     stage.ok(&[&call[..], &serve].concat());
     let lock = ["diff", "--surface", "--update", "recordings/server.lock.json"];
     stage.ok(&[&lock[..], &serve].concat());
@@ -153,7 +154,8 @@ fn the_action_runs_the_script() {
     }
     let last = action["runs"]["steps"][1]["run"].as_str().expect("a command");
     assert!(last.contains("$GITHUB_ACTION_PATH/examples/ci/check.sh"), "{last}");
-    let job = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ci/gitlab-ci.yml")).expect("a job");
+    let job =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ci/gitlab-ci.yml")).expect("a job");
     let job: serde_json::Value = serde_saphyr::from_str(&job).expect("YAML");
     assert_eq!(job["mcp"]["artifacts"]["reports"]["junit"], "reports/*.xml");
 }

@@ -81,7 +81,9 @@ impl Archive {
             server: server.to_owned(),
             request: json!({"method": request.required("method")?, "path": target, "headers": headers(request)}),
             request_body,
-            response: response.filter(|response| status(*response) != 0).map(|response| json!({"status": status(response), "headers": headers(response)})),
+            response: response
+                .filter(|response| status(*response) != 0)
+                .map(|response| json!({"status": status(response), "headers": headers(response)})),
             response_body,
             event_times,
             own: self.own(entry),

@@ -1,6 +1,6 @@
 //! Reports of `validate` with the real program: inputs, formats, settings, baselines and live sessions; and `explain`.
 
-use crate::common::{Stage, message};
+use crate::common::{BINARY, Stage, message};
 use serde_json::{Value, json};
 
 /// The messages of a session with one violation: the name of the called tool is a number.
@@ -293,13 +293,13 @@ checks:
   - {name: third, call: tools/none, fails: true}
 "#;
 
-fn checked(stage: &Stage, server: &[&str]) -> (i32, serde_json::Value) {
+fn checked(stage: &Stage, server: &[&str]) -> (i32, Value) {
     let words = ["call", "--file", "checks.yaml", "--format", "json", "--era", "legacy", "--", BINARY];
     let output = stage.run(&[&words, server].concat(), "");
     (output.code(), serde_json::from_str(&output.out()).unwrap_or_else(|error| panic!("{error}: {output:?}")))
 }
 
-fn verdicts(report: &serde_json::Value) -> Vec<&str> {
+fn verdicts(report: &Value) -> Vec<&str> {
     report["checks"].as_array().expect("checks").iter().filter_map(|check| check["verdict"].as_str()).collect()
 }
 

@@ -55,6 +55,10 @@ pub(crate) trait Exporter {
     /// Writing failed.
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()>;
 
+    /// Sees an event that is not to be written. What follows may refer to it: a response to its request, a message to the
+    /// server of its stream.
+    fn pass_over(&mut self, _event: &Event<'_>) {}
+
     /// Writes what comes after the last event.
     ///
     /// # Errors

@@ -51,6 +51,10 @@ pub mod host {
     }
 }
 
+pub mod oauth {
+    pub use crate::oauth::Challenge;
+}
+
 pub mod pack {
     pub use crate::pack::{Pack, schema};
 }

@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn colours_are_the_palettes() {
-        assert!(written(&run(), &Palette::coloured()).contains("\u{1b}[1m\u{1b}[31merror\u{1b}[0m"));
+        assert!(written(&run(), &Palette::coloured()).contains("\u{1b}[1m\u{1b}[38;5;161merror\u{1b}[0m"));
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod mcpl_hosts;
 mod mcpl_peers;
 mod mcpl_tools;
 mod mocking;
+mod oauth;
 mod oracle;
 mod overlay;
 mod packs;
@@ -47,6 +48,7 @@ mod replaying;
 mod reports;
 mod scenarios;
 mod screen;
+mod selecting;
 mod sessions;
 mod surface;
 mod survive;
@@ -73,12 +75,15 @@ mod live;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
+mod pictures;
 mod play;
 #[cfg(target_os = "linux")]
 mod recordings;
 mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
+#[cfg(target_os = "linux")]
+mod shared_reports;
 #[cfg(target_os = "linux")]
 mod sharing;
 #[cfg(target_os = "linux")]

@@ -111,6 +111,30 @@ fn the_pytest_fixture() {
     check(&[&python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]);
 }
 
+/// The lines of a block of the guide, run by a shell.
+#[test]
+#[ignore = "needs git; run tests/full.sh"]
+fn a_reel_in_git_has_a_readable_difference() {
+    let stage = Stage::new();
+    copied(&stage);
+    let guide = std::fs::read_to_string(Path::new(FOLDER).join("../../docs/guide/testing.md")).expect("the guide");
+    let block = guide.split("```sh\n").find(|block| block.contains("textconv")).expect("a block");
+    let setup = block.split("```").next().expect("its end");
+    let import = "mcpreel import session.jsonl -o session.reel --force";
+    let script = format!(
+        "set -e; git init -q; {setup}\n{import}; git add session.reel
+         sed -i 's/\"b\":40/\"b\":41/; s/\"time\":\"2[^\"]*\"/\"time\":\"2031-01-01T00:00:00Z\"/' session.jsonl
+         {import}; git diff"
+    );
+    let output = run(&stage, &["sh", "-c", &script]);
+    assert_eq!(output.code(), 0, "{output:?}");
+    let said = output.out();
+    let is_change = |line: &&str| line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---");
+    let changed: Vec<&str> = said.lines().filter(is_change).collect();
+    assert_eq!(changed.len(), 2, "{said}");
+    assert!(changed[0].contains("\"b\":40") && changed[1].contains("\"b\":41"), "{said}");
+}
+
 /// The reports of `examples/ci/check.sh` about the built-in server, in the folder `reports`.
 fn checked(stage: &Stage, options: &[&str]) -> Output {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ci/check.sh");

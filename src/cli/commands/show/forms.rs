@@ -1,19 +1,26 @@
 //! The formats in which `show` prints events.
 
+use super::View;
 use super::print_worker::PrintWorker;
 use crate::cli::Context;
 use crate::cli::printer::{OwnOutput, Printer};
 use crate::error::CommandError;
 use crate::formats::jsonl;
+use crate::protocol::methods;
+use crate::render::brackets::{Brackets, Place};
 use crate::render::jq::Jq;
 use crate::render::line::{self, Arrow, Emphasis, Line};
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::pretty::{Layout, pretty};
+use crate::render::sequence;
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::render::text::Escaping;
+use crate::render::timeline;
+use crate::session::steps::Steps;
 use crate::session::summary::Depth;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
+use crate::session::waits::Waits;
 use crate::sessions::injection::MARK;
 use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_BORROWED_BYTES};
 use crate::wire::mask::masked_bytes;
@@ -42,6 +49,35 @@ pub(super) enum Kind {
     Raw,
     /// The results of a jq program.
     Jq(Jq),
+    /// A picture of all events, at the end.
+    Picture(Box<Picture>),
+}
+
+/// A picture, and the steps for it so far.
+pub(super) struct Picture {
+    pub steps: Steps,
+    pub view: View,
+    pub is_json: bool,
+}
+
+impl Picture {
+    /// Prints the picture.
+    fn print(&self, palette: &Palette, width: Option<usize>, context: &Context) -> Result<(), CommandError> {
+        let waits = || Waits::of(&self.steps);
+        let printer = &context.printer;
+        match (self.view, self.is_json) {
+            (View::Timeline, true) => waits().lanes().iter().try_for_each(|lane| printer.json(&timeline::value(lane))),
+            (_, true) => self.steps.all().iter().try_for_each(|step| printer.json(&sequence::value(step))),
+            (view, false) => {
+                let mut text = String::new();
+                match view {
+                    View::Timeline => timeline::text(&waits(), palette, width, &mut text),
+                    _ => sequence::text(&self.steps, palette, width, &mut text),
+                }
+                printer.text(&text)
+            }
+        }
+    }
 }
 
 /// How times are shown.
@@ -90,6 +126,9 @@ pub(super) struct Form {
     has_details: bool,
     /// Whether the columns still need their headings.
     needs_headings: bool,
+    /// Brackets around exchanges, on a terminal.
+    brackets: Option<Brackets>,
+    drawn: String,
 }
 
 /// The maximum number of failures of a jq program that are reported one by one.
@@ -108,7 +147,23 @@ impl Form {
         let needs_headings = printer.is_terminal && matches!(kind, Kind::List);
         let has_details = details || printer.is_terminal;
         let (failures, print_worker) = (0, None);
-        Self { kind, clock, created, palette, width, time, id, failures, print_worker, has_details, needs_headings }
+        let brackets = needs_headings.then(Brackets::default);
+        let drawn = String::new();
+        Self {
+            kind,
+            clock,
+            created,
+            palette,
+            width,
+            time,
+            id,
+            failures,
+            print_worker,
+            has_details,
+            needs_headings,
+            brackets,
+            drawn,
+        }
     }
 
     /// Whether the format describes events in words.
@@ -133,13 +188,32 @@ impl Form {
         match self.kind {
             Kind::Raw => matches!(event.header.kind, EventKind::Message | EventKind::Stderr),
             Kind::Json | Kind::Jq(_) => true,
-            Kind::List | Kind::Full { .. } | Kind::Table(_) => !is_carrier(event),
+            Kind::List | Kind::Full { .. } | Kind::Table(_) | Kind::Picture(_) => !is_carrier(event),
         }
     }
 
-    /// Whether each event is printed as a JSON object.
-    pub(super) fn is_json(&self) -> bool {
-        matches!(self.kind, Kind::Json)
+    /// Whether findings are printed below the event that they are about.
+    pub(super) fn has_findings_below(&self) -> bool {
+        !matches!(self.kind, Kind::Json | Kind::Picture(_))
+    }
+
+    /// Whether a picture is drawn at the end.
+    pub(super) fn is_picture(&self) -> bool {
+        matches!(self.kind, Kind::Picture(_))
+    }
+
+    /// Takes an event that is not shown. A picture needs it nevertheless: it may answer a request, or name a server.
+    pub(super) fn pass(&mut self, event: &Event<'_>, method: Option<&str>, described: (&Placed, &Words)) {
+        if let Kind::Picture(picture) = &mut self.kind {
+            picture.steps.take(event, method, described, false, Vec::new());
+        }
+    }
+
+    /// The events that follow are not read.
+    pub(super) fn cut(&mut self) {
+        if let Kind::Picture(picture) = &mut self.kind {
+            picture.steps.cut();
+        }
     }
 
     /// Whether a jq program failed on any event.
@@ -151,6 +225,7 @@ impl Form {
     pub(super) fn depth(&self) -> Depth {
         match self.kind {
             Kind::List | Kind::Table(_) if self.has_details => Depth::Details,
+            Kind::Picture(_) => Depth::Details,
             Kind::List | Kind::Table(_) | Kind::Json | Kind::Jq(_) => Depth::Outcome,
             Kind::Full { .. } | Kind::Raw => Depth::Subject,
         }
@@ -268,6 +343,10 @@ impl Form {
                 full(&shown.event, &layout, out);
             }
             Kind::List | Kind::Table(_) => self.in_words(shown, out.gathered()),
+            Kind::Picture(picture) => {
+                let rules = shown.findings.iter().filter_map(|finding| Some(finding["rule"].as_str()?.to_owned()));
+                picture.steps.take(&shown.event, shown.method, (shown.placed, shown.words), true, rules.collect());
+            }
         }
     }
 
@@ -292,6 +371,14 @@ impl Form {
                 &kind_name
             }
         };
+        self.drawn.clear();
+        let mut about = shown.words.about.as_str();
+        if let Some(brackets) = &mut self.brackets
+            && brackets.next(place(shown), &mut self.drawn)
+        {
+            // The bracket leads to the arguments.
+            about = about.get(..shown.words.subject).unwrap_or_default();
+        }
         let line = Line {
             seq: header.seq,
             stream: header.stream,
@@ -302,7 +389,9 @@ impl Form {
             id: &self.id,
             injected: is_injected,
             title,
-            about: &shown.words.about,
+            about,
+            subject: shown.words.subject,
+            brackets: &self.drawn,
             outcome: (!shown.words.outcome.is_empty()).then_some(&shown.words.outcome),
             mood: mood(shown),
         };
@@ -334,6 +423,7 @@ impl Form {
                 let rows = std::mem::take(rows);
                 context.printer.line(&table(rows, self.width))
             }
+            Kind::Picture(picture) => picture.print(&self.palette, self.width, context),
             _ => Ok(()),
         }
     }
@@ -345,6 +435,19 @@ fn arrow(shown: &Shown<'_>) -> Arrow {
         _ if !header.has_direction() => Arrow::None,
         Direction::ClientToServer => Arrow::ToServer,
         Direction::ServerToClient => Arrow::ToClient,
+    }
+}
+
+/// Where an event belongs in an exchange.
+fn place(shown: &Shown<'_>) -> Place {
+    let header = shown.event.header;
+    let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
+    let stays_open = || shown.method.and_then(methods::lookup).is_some_and(|spec| spec.stays_open);
+    match (shown.placed.asked, header.kind) {
+        (Some(asked), _) => Place::Response(asked),
+        (None, EventKind::Message) if is_request && !stays_open() => Place::Request(header.seq, header.stream),
+        (None, EventKind::StreamClosed) => Place::End(header.stream),
+        _ => Place::Between,
     }
 }
 

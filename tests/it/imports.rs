@@ -117,7 +117,7 @@ fn files_with_the_lines_of_one_side_each_become_a_reel_without_times() {
         assert_eq!(stage.cat("it.reel", side), std::fs::read(path).expect("a file"), "{side}");
     }
     let shown = stage.ok(&["show", "it.reel"]).out();
-    let arrows: String = shown.chars().filter(|character| "→←".contains(*character)).take(8).collect();
+    let arrows: String = shown.lines().filter_map(|line| line.chars().find(|it| "→←".contains(*it))).collect();
     assert_eq!(arrows, "→←→→←→←←", "{shown}");
     assert!(shown.lines().all(|line| line.contains(" – ")), "no times: {shown}");
     let json = stage.ok(&["show", "--format", "json", "it.reel"]).out();

@@ -16,6 +16,7 @@ mod formats;
 mod host;
 mod overlay;
 mod pack;
+mod page;
 mod probe;
 mod process;
 mod proposals;

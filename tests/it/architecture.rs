@@ -57,6 +57,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sessions",
         ],
     ),
+    ("page", &["wire", "trace", "proposals", "session", "check"]),
     (
         "render",
         &[
@@ -73,6 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "host",
             "scenario",
             "probe",
+            "page",
         ],
     ),
     ("cli", &["*"]),

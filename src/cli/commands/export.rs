@@ -1,16 +1,19 @@
 //! `export`: a reel in other formats.
 
+mod html;
+
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::output::Output;
 use crate::formats::{self, ExportFormat};
+use crate::page;
 use crate::trace::Item;
 use crate::wire::mask::MaskedWriter;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Convert a reel to another format.
 ///
@@ -22,7 +25,8 @@ Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
   mcpreel export --format jsonl session.reel -o session.jsonl
   mcpreel export --redact session.reel -o shared.jsonl
-  mcpreel export --format commands session.reel > repeat.sh")]
+  mcpreel export --format commands session.reel > repeat.sh
+  mcpreel export --format html session.reel -o session.html   # redacted, for any browser")]
 pub(crate) struct ExportArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
@@ -37,11 +41,30 @@ pub(crate) struct ExportArgs {
     force: bool,
     #[command(flatten)]
     redact: RedactOptions,
+    /// Do not replace secrets in `--format html`, which is redacted otherwise.
+    #[arg(long, conflicts_with = "redact")]
+    no_redact: bool,
 }
 
 /// The names of all formats, with their help.
 fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(formats::EXPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about)))
+    let all = formats::EXPORT.iter().map(|format| (format.name, format.about)).chain([(page::NAME, page::ABOUT)]);
+    PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
+}
+
+/// Fails if the output would replace the reel.
+///
+/// # Errors
+///
+/// Both are the same file.
+fn check_output(reel: &Path, output: &Path) -> Result<(), CommandError> {
+    match (reel.canonicalize(), output.canonicalize()) {
+        (Ok(from), Ok(to)) if from == to => {
+            Err(CommandError::usage(format!("{} is the reel itself", output.display()))
+                .hint("write the export to another file"))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl ExportArgs {
@@ -56,14 +79,12 @@ impl ExportArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if args.format == page::NAME {
+        return html::run(args, context);
+    }
     let (reader, path) = args.redact.open_whole(args.reel.as_deref())?;
     let mut reader = reader.leaving_long();
-    if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
-        && from == to
-    {
-        return Err(CommandError::usage(format!("{} is the reel itself", args.output.display()))
-            .hint("write the export to another file"));
-    }
+    check_output(&path, &args.output)?;
     let mut out = MaskedWriter::new(Output::create(&args.output, args.force)?);
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let mut exporter = (args.format().exporter)();

@@ -1,7 +1,7 @@
 // The sequence diagram: a lifeline for the client and one for each server, an arrow for each message.
 
-import { el, visible } from "./dom.js";
-import { duration, seconds } from "./units.js";
+import { el, visible } from "./dom.mjs";
+import { duration, seconds } from "./units.mjs";
 
 /** The most lifelines beside the client's. The last one stands for all further streams. */
 const MAX_LANES = 12;

@@ -1,7 +1,7 @@
 // The zoomable timeline: a lane for each thing that was called, a bar where somebody waited for it.
 
-import { el, visible } from "./dom.js";
-import { duration } from "./units.js";
+import { el, visible } from "./dom.mjs";
+import { duration } from "./units.mjs";
 
 const LANE = 20;
 const AXIS = 22;
@@ -49,7 +49,7 @@ export class Timeline {
     this.tools = el("div", { class: "tools", role: "toolbar", "aria-label": "Zoom" },
       button("+", "Zoom in", () => this.zoom(0.5)), button("−", "Zoom out", () => this.zoom(2)),
       button("←", "Earlier", () => this.move(-0.25)), button("→", "Later", () => this.move(0.25)),
-      button("All", "Show the whole session", () => this.set(this.whole)));
+      button("Whole session", "Whole session", () => this.set(this.whole)));
     this.element = el("div", { class: "timeline" }, this.tools, el("div", { class: "timeline-scroll" }, this.canvas));
     new ResizeObserver(() => this.schedule()).observe(this.element);
   }

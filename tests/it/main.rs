@@ -34,6 +34,7 @@ mod mocking;
 mod oracle;
 mod overlay;
 mod packs;
+mod page;
 mod peers;
 mod project;
 mod proposal_peers;

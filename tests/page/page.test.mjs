@@ -10,7 +10,7 @@ import { scrollTo, windowOf } from "../../src/page/assets/list.mjs";
 import { bodyStart, hexDump } from "../../src/page/assets/panel.mjs";
 import { search } from "../../src/page/assets/search.mjs";
 import { arrowsOf, lanesOfStreams } from "../../src/page/assets/sequence.mjs";
-import { moved, ticks, zoomed } from "../../src/page/assets/timeline.mjs";
+import { coverage, moved, ticks, zoomed } from "../../src/page/assets/timeline.mjs";
 import { bytes, duration, parseSize, parseTime } from "../../src/page/assets/units.mjs";
 import { covered, countsOf, lanesOf, quantiles, shares } from "../../src/page/assets/waits.mjs";
 
@@ -115,6 +115,12 @@ test("the timeline stays within the session", () => {
   assert.deepEqual(zoomed({ start: 0, end: 1e8 }, whole, 100, 5e7), whole);
   assert.deepEqual(moved({ start: 8e8, end: 9e8 }, whole, 5e8), { start: 9e8, end: 1e9 });
   assert.deepEqual(ticks({ start: 0, end: 1e9 }, 5), [0, 2e8, 4e8, 6e8, 8e8, 1e9]);
+});
+
+test("a bar is as high as the part of its time", () => {
+  const waits = [{ start: 0, end: 1.5, failed: false }, { start: 3.25, end: 3.75, failed: true }, { start: 4, end: null, failed: false }];
+  assert.deepEqual([...coverage(waits, (time) => time, 6, 6)], [1, 0.5, 0, -0.5, 1, 1]);
+  assert.deepEqual([...coverage(waits, (time) => time - 1, 6, 2)], [0.5, 0]);
 });
 
 test("a search reads texts only if it must, and can be ended", async () => {

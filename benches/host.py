@@ -41,7 +41,7 @@ def listening(binary: str, seed: int, where: str, home: str) -> tuple[subprocess
 
 def run(binary: str, transport: str, turns: int, servers: int, home: str) -> tuple[float, float, list[str]]:
     """Turns per second, the host's peak memory in MB, the prompts."""
-    words, others = [binary, "host", "--consent", "--model", "none", "--format", "json"], []
+    words, others = [binary, "host", "--consent", "--model", "none", "--format", "json", "--set", "host.final_turn=false"], []
     words += ["--seed", "7", "--project", "bench"]
     for at in range(servers):
         if transport == "memory":

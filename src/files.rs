@@ -4,6 +4,7 @@
 
 pub(crate) mod consents;
 pub(crate) mod created;
+pub(crate) mod logins;
 pub(crate) mod output;
 pub(crate) mod places;
 pub(crate) mod pruning;

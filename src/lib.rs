@@ -14,6 +14,7 @@ mod explain;
 mod files;
 mod formats;
 mod host;
+mod oauth;
 mod overlay;
 mod pack;
 mod page;

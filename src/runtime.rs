@@ -15,6 +15,7 @@ pub(crate) mod host_session;
 pub(crate) mod inferences;
 pub(crate) mod interactive;
 pub(crate) mod listening;
+pub(crate) mod login;
 pub(crate) mod mock;
 pub(crate) mod model;
 pub(crate) mod overlay;

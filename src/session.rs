@@ -13,6 +13,7 @@ pub(crate) mod message_replay;
 pub(crate) mod pairing;
 pub(crate) mod participants;
 pub(crate) mod prompts;
+pub(crate) mod selection;
 pub(crate) mod steps;
 pub(crate) mod summary;
 pub(crate) mod tracker;

@@ -33,12 +33,9 @@ pub mod diff {
 }
 
 pub mod formats {
-    pub use crate::formats::Importer;
+    pub use crate::formats::import::{Importer, open_as};
     pub mod jsonl {
         pub use crate::formats::jsonl::{Reader, write_event, write_header};
-    }
-    pub mod transcript {
-        pub use crate::formats::transcript::Reader;
     }
 }
 
@@ -52,6 +49,10 @@ pub mod host {
     pub mod prompt {
         pub use crate::host::prompt::Layout;
     }
+}
+
+pub mod oauth {
+    pub use crate::oauth::Challenge;
 }
 
 pub mod pack {

@@ -10,6 +10,9 @@ mod export;
 mod fire;
 mod host;
 mod import;
+mod login;
+mod logins;
+mod logout;
 mod man;
 mod mock;
 mod overlay;
@@ -60,6 +63,9 @@ pub(super) enum Command {
     Import(import::ImportArgs),
     Wrap(wrap::WrapArgs),
     Unwrap(unwrap::UnwrapArgs),
+    Login(login::LoginArgs),
+    Logout(logout::LogoutArgs),
+    Logins(logins::LoginsArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -95,6 +101,9 @@ impl Command {
             Self::Import(args) => import::run(args, context),
             Self::Wrap(args) => wrap::run(args, context),
             Self::Unwrap(args) => unwrap::run(args, context),
+            Self::Login(args) => login::run(args, context),
+            Self::Logout(args) => logout::run(args, context),
+            Self::Logins(args) => logins::run(args, context),
             Self::Completions(args) => completions::run(args, context),
             Self::Man(args) => man::run(args, context),
         }

@@ -1,6 +1,7 @@
 //! The options that name a server: the same in all commands.
 
 use super::Context;
+use super::login::LoginOptions;
 use super::own_line::check_words;
 use crate::config::clients::{self, Found};
 use crate::config::entry::{Overrides, Server};
@@ -60,7 +61,7 @@ pub(super) struct Limits {
 #[derive(Clone, Debug, Default, Args)]
 struct Reaching {
     /// Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable
-    /// NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header.
+    /// NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header or --login.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
     headers: Vec<(String, String)>,
     /// Add a header whose value is in an environment variable (repeatable).
@@ -72,6 +73,8 @@ struct Reaching {
     /// Do not verify the server's certificate.
     #[arg(long)]
     insecure: bool,
+    #[command(flatten)]
+    login: LoginOptions,
 }
 
 /// The options of a server that is started.
@@ -94,7 +97,8 @@ impl Reaching {
             ("--cacert", self.cacert.is_some()),
             ("--insecure", self.insecure),
         ];
-        given.into_iter().find(|option| option.1).map(|option| option.0)
+        let given = given.into_iter().find(|option| option.1).map(|option| option.0);
+        given.or(self.login.given())
     }
 }
 
@@ -187,12 +191,12 @@ impl Target {
                 Some(name) => variable(name).ok_or_else(|| unset(name, "--url"))?,
                 None => url.clone(),
             };
-            return self.attach(url, Vec::new()).map(TargetKind::Remote);
+            return self.attach(url, Vec::new(), context).map(TargetKind::Remote);
         }
         if self.config.is_some() || !self.server.is_empty() {
             let name = self.server.first().map(String::as_str);
             let found = clients::find(self.config.as_deref(), name, context.notices())?;
-            return self.configured(&found);
+            return self.configured(&found, context);
         }
         if self.argv.is_empty() {
             return Err(CommandError::usage("no server given")
@@ -319,7 +323,7 @@ impl Target {
     }
 
     /// A server of a client's configuration. The options override the configuration.
-    fn configured(&self, found: &Found) -> Result<TargetKind, CommandError> {
+    fn configured(&self, found: &Found, context: &Context) -> Result<TargetKind, CommandError> {
         let Found { path, entry } = found;
         let workspace = found.workspace(&clients::current_folder()?, &|name| std::env::var_os(name));
         let names = Names { variable: &variable, workspace: &workspace.folder };
@@ -334,7 +338,7 @@ impl Target {
             error.hint().into_iter().fold(reported, CommandError::hint)
         })?;
         match resolved {
-            Server::Remote { url, headers } => self.attach(url, headers).map(TargetKind::Remote),
+            Server::Remote { url, headers } => self.attach(url, headers, context).map(TargetKind::Remote),
             Server::Command { argv, env, env_file, cwd } => {
                 self.check_started()?;
                 let mut all = env_file.as_deref().map(read_env_file).transpose()?.unwrap_or_default();
@@ -349,9 +353,14 @@ impl Target {
     }
 
     /// A server at a URL, with the HTTP options. `headers` are those that no option overrides.
-    fn attach(&self, url: String, mut headers: Vec<(String, String)>) -> Result<Remote, CommandError> {
+    fn attach(
+        &self,
+        url: String,
+        mut headers: Vec<(String, String)>,
+        context: &Context,
+    ) -> Result<Remote, CommandError> {
         self.check_attached()?;
-        let Reaching { headers: headers_given, header_env, cacert, insecure } = &self.reaching;
+        let Reaching { headers: headers_given, header_env, cacert, insecure, login } = &self.reaching;
         for (name, value) in headers_given {
             let names = Names { variable: &variable, workspace: Path::new(".") };
             let value = expand(value, &names).map_err(|error| CommandError::usage(format!("-H {name}: {error}")));
@@ -362,11 +371,12 @@ impl Target {
             headers.push((name.clone(), value));
         }
         let names_itself = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(token) = variable(TOKEN).filter(|token| !names_itself && !token.is_empty()) {
+        if let Some(token) = variable(TOKEN).filter(|token| !names_itself && !login.is_wanted() && !token.is_empty()) {
             headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
         }
         let limit = self.limits.max_message;
-        Ok(Remote { url, headers, cacert: cacert.clone(), insecure: *insecure, limit })
+        let remote = Remote { url, headers, cacert: cacert.clone(), insecure: *insecure, login: None, limit };
+        login.apply(remote, context)
     }
 }
 

@@ -13,6 +13,8 @@ mod url;
 
 use super::entry::{ENVS, Entry, HEADERS, TRANSPORTS, URLS, read};
 use super::tree::{Format, Kind, Member, Node, Style};
+use crate::redact;
+use ::url::{Host, Url};
 use std::ops::Range;
 
 /// A part of a text, and its replacement.
@@ -108,7 +110,10 @@ pub(crate) fn wrapped_words(entry: &Entry, program: &str) -> Option<Vec<String>>
     let tap = |last: &str| [program, "record", "--label", label(&entry.name), last].map(str::to_owned).to_vec();
     match entry.url() {
         _ if is_wrapped(entry) => None,
-        Some((_, url)) if words.is_empty() => Some([tap("--url"), vec![url.to_owned()]].concat()),
+        Some((_, url)) if words.is_empty() => {
+            let login = may_rely_on_login(entry).then(|| "--login".to_owned());
+            Some(tap("--url").into_iter().chain([url.to_owned()]).chain(login).collect())
+        }
         None if words.is_empty() => None,
         _ => Some(tap("--").into_iter().chain(words.into_iter().map(str::to_owned)).collect()),
     }
@@ -120,6 +125,27 @@ pub(crate) fn bare_words(entry: &Entry) -> Option<Vec<String>> {
     let words = entry.words();
     let behind = behind(&words).filter(|_| is_wrapped(entry))?;
     Some(words.get(behind..)?.iter().map(|word| (*word).to_owned()).collect())
+}
+
+/// Returns whether the client may log in at the entry's server by itself (OAuth): the entry has a URL for which that is
+/// possible, and no credentials. Such a login is for the server's URL and fails behind a tap, which therefore has to log
+/// in itself.
+pub(crate) fn may_rely_on_login(entry: &Entry) -> bool {
+    let has_credentials = HEADERS
+        .iter()
+        .chain(&["env_http_headers"])
+        .any(|name| entry.node.get(name).is_some_and(|member| !member.value.members().is_empty()))
+        || entry.node.get("bearer_token_env_var").is_some();
+    let Some((_, url)) = entry.url().filter(|_| entry.words().is_empty() || entry.says_remote()) else { return false };
+    let is_plain = redact::redact_arguments(&[url.to_owned()])[0] == url;
+    let is_possible = Url::parse(url).is_ok_and(|url| match (url.scheme(), url.host()) {
+        ("https", Some(_)) => true,
+        ("http", Some(Host::Domain(name))) => name == "localhost",
+        ("http", Some(Host::Ipv4(address))) => address.is_loopback(),
+        ("http", Some(Host::Ipv6(address))) => address.is_loopback(),
+        _ => false,
+    });
+    is_plain && is_possible && !has_credentials
 }
 
 /// Finds the entry in another text, by name and project.

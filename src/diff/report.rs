@@ -4,6 +4,7 @@ use super::recording::{Unit, UnitKind};
 use super::volatile::Kind;
 use crate::wire::Direction;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// A part of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -252,6 +253,16 @@ impl Report {
     /// Returns whether there are no differences.
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()
+    }
+
+    /// Leaves out units that are on the left only, if they begin with one of these events.
+    pub(crate) fn leave_out_left(&mut self, seqs: &HashSet<u64>) {
+        let is_left_out = |unit: &UnitDiff| {
+            unit.status == Status::OnlyLeft && unit.left.as_ref().is_some_and(|place| seqs.contains(&place.seq))
+        };
+        let before = self.units.len();
+        self.units.retain(|unit| !is_left_out(unit));
+        self.only_left -= before - self.units.len();
     }
 
     /// Returns the report as one JSON object:

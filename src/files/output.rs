@@ -5,6 +5,7 @@
 
 use super::reels;
 use crate::error::CommandError;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
@@ -34,6 +35,7 @@ impl Replacement {
     pub(crate) fn begin(path: &Path, mode: u32) -> io::Result<Self> {
         let target = resolved(path)?;
         let present = present(&target)?;
+        remove_leftovers(&target);
         let (file, temporary) = beside(&target, if present.is_some() { PRIVATE } else { mode })?;
         let begun = Self { file, target, temporary: Some(temporary) };
         if let Some(about) = present {
@@ -104,6 +106,28 @@ fn present(target: &Path) -> io::Result<Option<std::fs::Metadata>> {
     }
 }
 
+/// Removes the temporary files next to the target whose process was killed: it no longer runs, and their lock is free.
+fn remove_leftovers(target: &Path) {
+    let (Some(folder), Some(name)) = (target.parent(), target.file_name().and_then(OsStr::to_str)) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_leftover = entry.file_name().to_str().and_then(|other| writer_of(other, name)).is_some_and(is_gone);
+        if is_leftover && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process that writes a temporary file, if this is the name of one for the target.
+fn writer_of(temporary: &str, target: &str) -> Option<u32> {
+    let middle = temporary.strip_prefix(target)?.strip_prefix('.')?.strip_suffix(".part")?;
+    middle.split_once('-').map_or(middle, |(process, _)| process).parse().ok()
+}
+
+fn is_gone(process: u32) -> bool {
+    !Path::new("/proc").join(process.to_string()).exists() && Path::new("/proc/self").exists()
+}
+
 /// Creates a new temporary file next to the target.
 fn beside(target: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
@@ -113,7 +137,11 @@ fn beside(target: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
         name.push(format!(".{}{number}.part", std::process::id()));
         let path = target.with_file_name(name);
         match File::options().write(true).create_new(true).mode(mode).open(&path) {
-            Ok(file) => return Ok((file, path)),
+            Ok(file) => {
+                // Others see by the lock that it is being written. Some file systems have no locks.
+                let _ = file.try_lock();
+                return Ok((file, path));
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
             Err(error) => return Err(error),
         }
@@ -334,6 +362,24 @@ pub(crate) mod tests {
         assert!(Replacement::begin(&place, SHARED).is_err());
         assert!(place.is_dir());
         assert_eq!(names(folder.path()), ["place"]);
+    }
+
+    #[test]
+    fn the_temporary_files_of_killed_processes_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, own) = (folder.path().join("a"), std::process::id());
+        let gone = (2..4_000_000).rev().find(|process| is_gone(*process)).unwrap();
+        let (killed, second) = (format!("a.{gone}.part"), format!("a.{gone}-3.part"));
+        let kept = [format!("a.{own}.part"), format!("a.x{gone}.part"), format!("b.{gone}.part"), format!("a.{gone}")];
+        for name in kept.iter().chain([&killed, &second]) {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let locked = File::open(folder.path().join(&second)).unwrap();
+        locked.try_lock().unwrap();
+        write_whole(&place, b"new").unwrap();
+        let mut expected = [&kept[..], &["a".into(), second.clone()]].concat();
+        expected.sort();
+        assert_eq!(names(folder.path()), expected, "without {killed}");
     }
 
     #[test]

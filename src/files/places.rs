@@ -78,6 +78,16 @@ impl Places {
         first.into_iter().chain(default).collect()
     }
 
+    /// A file beside the reels that exists once: in `MCPREEL_HOME` if that is set; else wherever it is already; else in
+    /// the folder for new reels.
+    pub(crate) fn private_file(&self, name: &str) -> Option<PathBuf> {
+        if let Some(own) = &self.own {
+            return Some(own.join(name));
+        }
+        let present = self.all_reels().into_iter().map(|folder| folder.join(name)).find(|file| file.exists());
+        present.or_else(|| self.reels().first().map(|folder| folder.join(name)))
+    }
+
     /// All folders that may contain reels.
     pub(crate) fn all_reels(&self) -> Vec<PathBuf> {
         let state = self.state.as_ref().map(|state| state.join("mcpreel"));

@@ -10,8 +10,8 @@ use std::io::{self, IsTerminal};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Passes every event of a reel to `take`, with payloads. Damage is reported to stderr. Returns whether there was
-/// any.
+/// Passes every event of a reel to `take`, with payloads, and the position in the file to `reach`. Damage is reported to
+/// stderr. Returns whether there was any.
 ///
 /// # Errors
 ///
@@ -20,6 +20,7 @@ pub(crate) fn each_event(
     reader: ReelReader,
     path: &Path,
     warn: Warn,
+    mut reach: impl FnMut(u64),
     mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
 ) -> Result<bool, CommandError> {
     let failed = |error| CommandError::reading(path, &error);
@@ -32,6 +33,7 @@ pub(crate) fn each_event(
                 warn(&damage.to_string());
             }
             Item::Block(block) => {
+                reach(block.offset);
                 block.events().try_for_each(|event| take(&event))?;
                 reader.recycle(block);
             }
@@ -198,11 +200,16 @@ pub(crate) fn whole(reader: ReelReader, path: &Path, warn: Warn) -> Result<ReelR
     if is_being_written(path) {
         return Ok(reader.following());
     }
+    report_missing_end(path, warn);
+    Ok(reader)
+}
+
+/// Reports that a reel has no end mark although nothing writes it any more.
+pub(crate) fn report_missing_end(path: &Path, warn: Warn) {
     warn(&format!(
         "{} has no usable index; if its recorder was killed, the last events may be missing",
         path.display()
     ));
-    Ok(reader)
 }
 
 /// A path as text for output on one line.
@@ -219,6 +226,11 @@ pub(crate) fn without_messages(path: &Path) -> CommandError {
 /// Whether a recorder is writing the reel: it holds a lock on the file.
 pub(crate) fn is_being_written(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Whether no recorder is writing the reel, although it is a file. `false` also where files cannot be locked.
+pub(crate) fn is_abandoned(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok())
 }
 
 /// The named or the newest reel. On a terminal, the path of the newest is reported.

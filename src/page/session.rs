@@ -87,12 +87,12 @@ impl<W: Write> SessionPage<W> {
         Ok(page)
     }
 
-    /// Takes the next event. `methods` are those of the reel so far.
+    /// Takes the next event, which is in the page if it is selected. `methods` are those of the reel so far.
     ///
     /// # Errors
     ///
     /// Writing failed.
-    pub(crate) fn take(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> io::Result<()> {
+    pub(crate) fn take(&mut self, event: &Event<'_>, methods: &[Box<str>], is_selected: bool) -> io::Result<()> {
         let header = event.header;
         let kind = header.message.as_ref().map(|message| message.kind);
         let placed = match kind {
@@ -106,7 +106,7 @@ impl<W: Write> SessionPage<W> {
         if kind == Some(MessageKind::Request) {
             self.viewer.remember(header, &self.words);
         }
-        let (before, is_shown) = (self.steps.all().len(), !is_carrier(event));
+        let (before, is_shown) = (self.steps.all().len(), is_selected && !is_carrier(event));
         self.steps.take(event, method, (&placed, &self.words), is_shown, Vec::new());
         if self.steps.all().len() == before {
             return Ok(());
@@ -200,7 +200,9 @@ impl<W: Write> SessionPage<W> {
     }
 
     fn findings(&self, checked: &Checked) -> Vec<Value> {
-        checked.findings.iter().take(MAX_FINDINGS).map(|found| self.finding(found)).collect()
+        // Findings about events that are not selected are left out.
+        let has_place = |found: &&Located| found.finding.seq.is_none_or(|seq| self.columns.seq.binary_search(&seq).is_ok());
+        checked.findings.iter().filter(has_place).take(MAX_FINDINGS).map(|found| self.finding(found)).collect()
     }
 
     fn finding(&self, found: &Located) -> Value {
@@ -235,7 +237,7 @@ mod tests {
             let message = Some(message);
             let header =
                 EventHeader { seq, time: 0, stream: 1, exchange: 0, kind, flags, framing, len, offset: 0, message };
-            page.take(&Event { header: &header, payload: text.as_bytes() }, &methods).expect("a Vec takes all");
+            page.take(&Event { header: &header, payload: text.as_bytes() }, &methods, true).expect("a Vec takes all");
         }
         let checked = Checked::default();
         let summary =

@@ -1,5 +1,6 @@
 //! Connects to a server that runs elsewhere, and copies the traffic with it to a recorder.
 
+use super::login;
 use crate::error::{CommandError, ErrorKind, Notices};
 use crate::record::http::{Exchanges, Numbers};
 use crate::record::queue::{ChunkSource, Ready};
@@ -45,6 +46,7 @@ pub(crate) async fn attach(
     notices: Notices,
 ) -> Result<RemoteLink, CommandError> {
     let carrier = remote.carrier().map_err(remote_error)?;
+    login::prepare(remote).await?;
     if remote.insecure && remote.speaks_tls() {
         (notices.warn)("warning: the server's certificate is not verified (--insecure)");
     }

@@ -4,7 +4,7 @@
 use super::pairing::Pairing;
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
-use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
+use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
@@ -122,10 +122,18 @@ impl Viewer {
 
     /// Remembers a request, with what it is about if its payload was looked at.
     pub(crate) fn remember(&mut self, header: &EventHeader, words: &Words) {
+        self.ask(header, (&words.about, words.subject), words.tool.as_deref());
+    }
+
+    /// Remembers a request, with the tool that it calls.
+    pub(crate) fn remember_tool(&mut self, header: &EventHeader, tool: Option<&str>) {
+        self.ask(header, ("", 0), tool);
+    }
+
+    fn ask(&mut self, header: &EventHeader, (about, subject): (&str, usize), tool: Option<&str>) {
         let Some(message) = &header.message else { return };
         if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
-            let (method, about, subject) = (AskedMethod::Number(method), words.about.as_str().into(), words.subject);
-            let tool = words.tool.as_deref().map(Into::into);
+            let (method, about, tool) = (AskedMethod::Number(method), about.into(), tool.map(Into::into));
             let call = OpenCall { method, seq: header.seq, time: header.time, about, subject, tool };
             self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), call);
         }
@@ -224,6 +232,26 @@ impl Words {
         let spoken = SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope };
         summary::outcome(&spoken, self.registry, depth, &mut self.outcome);
     }
+}
+
+/// Returns whether an event is a batch of messages.
+pub(crate) fn is_batch(header: &EventHeader) -> bool {
+    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
+}
+
+/// Returns whether an event is a request.
+pub(crate) fn is_request(header: &EventHeader) -> bool {
+    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request)
+}
+
+/// Returns the name of a method: of the number that [`Placed`] has, or else of the message's own.
+pub(crate) fn method_name<'a>(
+    message: Option<&MessageHeader>,
+    placed: Option<u32>,
+    methods: &'a [Box<str>],
+) -> Option<&'a str> {
+    let number = placed.or(message?.method)?;
+    methods.get(number as usize).map(|name| &**name)
 }
 
 /// Returns whether an event only carries messages that are shown on their own: the heads of a successful request, the

@@ -120,6 +120,11 @@ impl Answers {
         table.open().filter(|(_, waiting)| waiting.owner == owner).map(|(_, waiting)| waiting.until).min()
     }
 
+    /// The stream of each injected request that still waits for its answer; 0 if none was named.
+    pub fn waiting_streams(&self) -> Vec<u32> {
+        self.lock().open().map(|(key, _)| key.0).collect()
+    }
+
     fn change<T>(&self, change: impl FnOnce(&mut Injections<PendingAnswer>) -> T) -> T {
         let mut table = self.lock();
         let changed = change(&mut table);

@@ -340,6 +340,7 @@ fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox
             let mut reported = shared.info.clone();
             reported.extend(shared.recording.iter().flat_map(|recording| recording.details()));
             reported.extend(shared.session.details());
+            reported.insert("injected_waiting".into(), shared.answers.waiting_streams().into());
             outbox.push(&json!({"tag": tag, "info": reported}));
             Ok(())
         }
@@ -553,7 +554,10 @@ mod tests {
     #[test]
     fn info_sends_and_refusals_come_with_their_tags() {
         let mut stage = Stage::new();
-        assert_eq!(stage.ask(&json!({"op": "info", "tag": 1})), json!({"tag": 1, "info": {"name": "s"}}));
+        assert_eq!(
+            stage.ask(&json!({"op": "info", "tag": 1})),
+            json!({"tag": 1, "info": {"name": "s", "injected_waiting": []}})
+        );
         let note = json!({"op": "send", "toward": "client", "message": "{}", "tag": "t"});
         assert_eq!(stage.ask(&note), json!({"tag": "t", "sent": true}));
         assert_eq!(stage.session.0.lock().expect("not poisoned")[..], ["s2c {}"]);

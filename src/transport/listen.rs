@@ -5,5 +5,6 @@ pub(crate) mod heads;
 pub(crate) mod json_listener;
 pub(crate) mod origin_check;
 pub(crate) mod proxy;
+pub(crate) mod redirect;
 pub(crate) mod request_body;
 pub(crate) mod upstream;

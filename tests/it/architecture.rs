@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("redact", &[]),
+    ("oauth", &["wire"]),
     ("trace", &["wire"]),
     ("protocol", &["wire"]),
     ("proposals", &["wire", "protocol"]),
@@ -28,9 +29,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("overlay", &["wire", "protocol", "proposals", "server", "scenario"]),
     ("probe", &["wire", "protocol", "proposals", "server"]),
     ("process", &["wire"]),
-    ("transport", &["wire", "protocol", "process"]),
+    ("transport", &["wire", "protocol", "oauth", "process"]),
     ("error", &["trace", "scenario", "process"]),
-    ("files", &["wire", "trace", "session", "error"]),
+    ("files", &["wire", "oauth", "trace", "session", "error"]),
     ("config", &["redact", "error", "files"]),
     ("sessions", &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "files"]),
     ("record", &["wire", "redact", "trace", "protocol", "share", "process", "transport", "error", "files", "sessions"]),
@@ -39,6 +40,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "wire",
             "redact",
+            "oauth",
             "trace",
             "protocol",
             "proposals",

@@ -225,6 +225,20 @@ fn a_url_is_wrapped_and_its_secret_stays_off_the_command_line() {
 }
 
 #[test]
+fn a_client_that_logs_in_by_itself_is_wrapped_with_a_login_of_the_taps_own() {
+    let stage = Stage::new();
+    let text = "{\"mcpServers\": {\"hub\": {\"type\": \"http\", \"url\": \"https://h/mcp\"}}}";
+    stage.write("f.json", text);
+    let shown = stage.ok(&["wrap", "hub", "--config", "f.json", "--yes", "--no-backup"]);
+    assert!(shown.err().contains("mcpreel logs in instead of the client (--login)"), "{shown:?}");
+    assert!(shown.err().contains("mcpreel login https://h/mcp"), "{shown:?}");
+    let hub = serde_json::from_slice::<Value>(&stage.read("f.json")).expect("JSON")["mcpServers"]["hub"].clone();
+    assert_eq!(hub["args"], json!(["record", "--label", "hub", "--url", "https://h/mcp", "--login"]));
+    stage.ok(&["unwrap", "hub", "--config", "f.json", "--yes", "--no-backup"]);
+    assert_same("f.json", &stage.read("f.json"), text.as_bytes());
+}
+
+#[test]
 fn a_name_in_several_places_is_not_guessed() {
     let stage = Stage::new();
     stage.write(".mcp.json", with_live(""));

@@ -3,6 +3,7 @@
 //!
 //! Never sleeps for a fixed time, and shares nothing between tests.
 
+pub(crate) mod auth;
 #[cfg(target_os = "linux")]
 pub(crate) mod socket;
 pub(crate) mod web;

@@ -154,10 +154,17 @@ fn stats_and_show_read_a_live_session() {
     assert_eq!((&stats["messages"], &stats["damages"]), (&json!(3), &json!([])));
     assert_eq!(stage.ok(&["show", "--session", "mcp", "--raw", "kind:notification"]).out().lines().count(), 1);
     let mut follower = stage.start(&["show", "--follow", "--session", "mcpreel", "method:initialize"]);
+    let mut reader = stage.start(&["show", "--follow", "t.reel", "method:initialize"]);
+    let checker = stage.start(&["validate", "--follow", "t.reel"]);
     assert!(follower.line().contains("initialize"));
-    // A killed session writes no end: `show --follow` sees that the session is gone.
+    assert!(reader.line().contains("initialize"));
+    // A killed session writes no end: `show --follow` sees that the session is gone, or that the lock is free.
     client.signal("KILL");
     assert_eq!(follower.end_with_open_stdin().code(), 0);
+    for ended in [reader.end_with_open_stdin(), checker.end_with_open_stdin()] {
+        assert_eq!(ended.code(), 0, "{ended:?}");
+        assert!(ended.err().contains("the last events may be missing"), "{ended:?}");
+    }
 }
 
 #[test]
@@ -323,6 +330,9 @@ fn an_answer_that_comes_too_late_is_taken_out_all_the_same() {
     let slow = r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#;
     let output = stage.run(&["fire", "raw", slow, "--session", "sh", "--timeout", "20ms"], "");
     failed(&output, 5, &["no response within 20ms"]);
+    // Nobody waits for it any more.
+    let session = stage.ok(&["sessions", "--format", "json"]).json();
+    assert_eq!(session["waiting"], 0, "{session}");
     client.send(&modern(2, "tools/list"));
     assert_eq!(client.message(|_| true)["id"], 2, "the late answer came first, and not to the client");
     client.end();

@@ -26,11 +26,13 @@ mod files;
 mod gateway;
 mod generated;
 mod housekeeping;
+mod imports;
 mod mcpl;
 mod mcpl_hosts;
 mod mcpl_peers;
 mod mcpl_tools;
 mod mocking;
+mod oauth;
 mod oracle;
 mod overlay;
 mod packs;
@@ -47,6 +49,7 @@ mod replaying;
 mod reports;
 mod scenarios;
 mod screen;
+mod selecting;
 mod sessions;
 mod surface;
 mod survive;
@@ -80,6 +83,8 @@ mod recordings;
 mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
+#[cfg(target_os = "linux")]
+mod shared_reports;
 #[cfg(target_os = "linux")]
 mod sharing;
 #[cfg(target_os = "linux")]

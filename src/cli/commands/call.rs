@@ -58,7 +58,7 @@ pub(crate) struct CallArgs {
     #[arg(long)]
     notify: bool,
     /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
     /// Run a jq program on the result (or the error) and print its results, strings as they are.
     #[arg(long, value_name = "EXPR", conflicts_with_all = ["format", "notify"])]

@@ -69,7 +69,7 @@ pub(crate) struct InfoArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
 
@@ -220,6 +220,11 @@ fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     let note = if indexed { "" } else { ", no index" };
     let (events, bytes) = (recounted.kinds.values().map(|kind| kind.0).sum::<u64>(), line::bytes(recounted.bytes));
     context.printer.line(&format!("{}: {}, {bytes} read{note}", reels::shown(&path), counted(events, "event")))?;
+    if let Some(gaps) = recounted.kinds.get(&EventKind::Gap.name()) {
+        let gaps = counted(gaps.0, "gap");
+        context.printer.line(&format!("{}: {gaps} in the recording, where events are missing", reels::shown(&path)))?;
+        context.printer.note("`mcpreel show event:gap` shows when, how many and why");
+    }
     if damages.is_empty() {
         return Ok(Outcome::Clean);
     }

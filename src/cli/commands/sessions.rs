@@ -37,7 +37,7 @@ Sessions are found even if a client started them in another environment: mcpreel
 a session's recording are reported below the table (`recording` in JSON).")]
 pub(crate) struct SessionsArgs {
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
 
@@ -109,14 +109,23 @@ fn to_json(session: &Live) -> Value {
         "socket": session.socket.to_string_lossy(),
         "answers": !session.info.is_empty(),
     });
-    add_traffic(&mut reported, reel, seen.as_ref(), 0);
+    let injected: Vec<u64> = session
+        .info
+        .get("injected_waiting")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_u64)
+        .collect();
+    let injected = |stream: u32| injected.iter().filter(|of| stream == 0 || **of == u64::from(stream)).count() as u64;
+    add_traffic(&mut reported, reel, seen.as_ref(), 0, injected(0));
     if let Some(client) = session.text("client") {
         reported["client"] = client.into();
     }
     if let Some(streams) = session.streams() {
         let stream = |number: u32| {
             let mut reported = json!({"stream": number});
-            add_traffic(&mut reported, reel, seen.as_ref(), number);
+            add_traffic(&mut reported, reel, seen.as_ref(), number, injected(number));
             reported
         };
         reported["streams"] = streams.into_iter().map(stream).collect();
@@ -124,12 +133,16 @@ fn to_json(session: &Live) -> Value {
     reported
 }
 
-/// Adds what the reel says about a stream, or about all if it is 0.
-fn add_traffic(reported: &mut Value, reel: Option<&Path>, seen: Option<&SessionFacts>, stream: u32) {
+/// Adds what the reel says about a stream, or about all if it is 0. The session knows which injected requests still
+/// wait; the reel also has those whose sender no longer does.
+fn add_traffic(reported: &mut Value, reel: Option<&Path>, seen: Option<&SessionFacts>, stream: u32, injected: u64) {
     let opening =
         reel.filter(|_| seen.is_some()).and_then(|reel| RecordedHandshake::read(reel, stream).ok()).unwrap_or_default();
     let [messages, errors, waiting] = match seen {
-        Some(seen) => seen.counts(stream).map(Value::from),
+        Some(seen) => {
+            let [messages, errors, waiting] = seen.counts(stream);
+            [messages, errors, waiting + injected].map(Value::from)
+        }
         None => [Value::Null, Value::Null, Value::Null],
     };
     reported["client"] = opening.client.into();

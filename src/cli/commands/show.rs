@@ -7,30 +7,32 @@ mod print_worker;
 mod prompts;
 mod tree;
 
+use crate::cli::following::{FOLLOW_PAUSE, GrowingReel};
 use crate::cli::packs::PackOptions;
 use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
+use crate::cli::progress::Progress;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
+use crate::cli::selecting::{parse_filter, split_words};
 use crate::cli::{Context, Outcome};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::files::reels;
-use crate::proposals::Registry;
 use crate::render::jq::Jq;
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
+use crate::session::selection::Selection;
 use crate::session::steps::Steps;
-use crate::session::view::{Viewer, Words};
+use crate::session::view::{Viewer, Words, is_batch, is_request, method_name};
 use crate::sessions::live::{self, Live};
-use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
-use crate::wire::MessageKind;
+use crate::trace::{AheadReader, Block, EventHeader, Item, ReelReader};
 use crate::wire::text::counted;
 use check::Checking;
 use clap::{Args, ValueEnum};
 use forms::{Form, Picture, Shown};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 /// Show recorded messages: one line per message, in full, as a table or as JSON.
 #[derive(Debug, Args)]
@@ -89,6 +91,10 @@ pub(crate) struct ShowArgs {
     /// Show at most this many events.
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
+    /// Show only the last events; with --follow, also all that come after them.
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["from", "seq", "limit", "as_call"],
+        value_parser = clap::value_parser!(u64).range(1..))]
+    last: Option<u64>,
     #[command(flatten)]
     pager: PagerOptions,
     #[command(flatten)]
@@ -152,6 +158,7 @@ Examples:
   mcpreel show session.reel --full 'tool:echo'
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
   mcpreel show session.reel --details | grep -i schema
+  mcpreel show session.reel --last 20 error
   mcpreel show --follow 'dir:s2c kind:notification'
   mcpreel show --follow --session everything injected
   mcpreel show session.reel --view sequence
@@ -191,11 +198,6 @@ is traffic that is missing from the reel, transport is an event of HTTP or of an
     })
 }
 
-/// How long a follower waits before it reads again.
-const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
-/// How often a follower of a live session checks whether it is still running.
-const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
-
 /// Runs the command.
 ///
 /// # Errors
@@ -232,17 +234,20 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         return Err(CommandError::usage("--redact needs a whole reel, because a secret may be recognised only later")
             .hint("redact the session's reel when it is over, or record it with `mcpreel record --redact`"));
     }
-    let (mut reader, path) = if grows { reels::open(Some(&path))? } else { args.redact.open_whole(Some(&path))? };
-    if grows {
-        reader = reader.following();
-    }
-    let start = Start::of(args, &filter, &mut reader, &path, context)?;
+    let (mut reader, path, again) = open(args, &path, grows)?;
     let form = make_form(args, context, &reader)?;
+    let last = again.map(|again| first_of_last(again, args.last.unwrap_or_default(), &filter, &form));
+    let last = last.transpose().map_err(|error| CommandError::reading(&path, &error))?.flatten();
+    let start = Start::of(args, last, &filter, &mut reader, &path, context)?;
     let warning = SecretWarning::of_reel(&args.redact, reader.header())?.unless_seen(&context.printer);
     if args.check && args.format == Format::Table {
         return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
             .hint("use another format: list, full or json"));
     }
+    let progress = match args.follow {
+        true => Progress::none(),
+        false => context.printer.progress_beside_output("showing", &path),
+    };
     if args.view.is_drawn() && matches!(args.format, Format::Full | Format::Table) {
         return Err(
             CommandError::usage("a picture has only two formats").hint("leave out --format, or use --format json")
@@ -258,6 +263,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         checking,
         warning,
         start,
+        progress,
         left: args.limit,
         read: 0,
         shown: 0,
@@ -273,27 +279,17 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         Source::AsAsked(Box::new(reader))
     };
     let (mut path, mut damaged) = (path, start.after_wrong_index);
-    let mut followed = reels::identity(&path).unwrap_or_default();
+    let mut growing = GrowingReel::new(live.as_ref(), &path);
     loop {
-        // A killed session does not mark the end of its reel, so the reel ends when the session is gone. A running
-        // one may have continued in another reel.
-        let mut looked = Instant::now();
-        let goes_on = || {
-            let is_due = live.is_some() && looked.elapsed() >= SESSION_CHECK_INTERVAL;
-            if is_due {
-                looked = Instant::now();
-            }
-            args.follow
-                && (!is_due || live.as_ref().is_some_and(|live| live.lives() && live.other_reel(followed).is_none()))
-        };
-        damaged |= show.run(source, &path, context, goes_on)?;
-        let session = live.as_ref().filter(|_| args.follow && show.left != Some(0));
-        let Some(next) = session.and_then(|live| next_reel(live, followed)) else { break };
+        damaged |= show.run(source, &path, context, || args.follow && growing.goes_on())?;
+        let may_continue = args.follow && show.left != Some(0);
+        let Some(next) = may_continue.then(|| growing.next_reel(|| false)).flatten() else { break };
         context.printer.note(&format!("recording continues in {}", next.display()));
-        followed = reels::identity(&next).unwrap_or_default();
         (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
     }
+    growing.report_end(note);
     show.form.finish(context)?;
+    show.progress.finish();
     show.warning.print_of_reel(&path);
     // After a limited number of events, the rest of the sessions is unknown.
     let checking = show.checking.take().filter(|_| show.left != Some(0));
@@ -318,9 +314,9 @@ fn whole(
     path: Option<&Path>,
     terms: &str,
 ) -> Result<(ReelReader, PathBuf), CommandError> {
-    let is_part = args.from.is_some() || args.seq.is_some() || args.limit.is_some();
+    let is_part = args.from.is_some() || args.seq.is_some() || args.limit.is_some() || args.last.is_some();
     if !terms.is_empty() || is_part {
-        let what = if is_part { "--from, --seq or --limit" } else { "a filter" };
+        let what = if is_part { "--from, --seq, --limit or --last" } else { "a filter" };
         let error =
             CommandError::usage(format!("--view {view} shows whole connections and cannot be combined with {what}"));
         return Err(error.hint("name only a reel or a session"));
@@ -336,55 +332,41 @@ fn whole(
     }
 }
 
-/// Waits until a session records to another file than this one, which has ended or is gone. Returns `None` when the
-/// session is gone.
-fn next_reel(live: &Live, followed: (u64, u64)) -> Option<PathBuf> {
-    while live.lives() {
-        if let Some(next) = live.other_reel(followed) {
-            return Some(next);
-        }
-        std::thread::sleep(FOLLOW_PAUSE);
+/// Opens a reel, a second time to find the last events.
+fn open(args: &ShowArgs, path: &Path, grows: bool) -> Result<(ReelReader, PathBuf, Option<ReelReader>), CommandError> {
+    let is_twice = args.last.is_some();
+    if grows {
+        let (reader, path) = reels::open(Some(path))?;
+        let again = is_twice.then(|| reels::open(Some(&path))).transpose()?;
+        return Ok((reader.following(), path, again.map(|(reader, _)| reader.following())));
     }
-    None
-}
-
-/// Splits the words into a reel and a filter. The first word names a reel if it is an existing file, `-`, or ends in
-/// `.reel`.
-fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandError> {
-    let (path, words) = match words.split_first() {
-        Some((first, rest)) if first == "-" || first.ends_with(".reel") || Path::new(first).exists() => {
-            (Some(Path::new(first.as_str())), rest)
-        }
-        Some((first, _)) if is_like_a_path(first) => {
-            return Err(CommandError::new(ErrorKind::Input, format!("no such file: {first}")));
-        }
-        _ => (None, words),
-    };
-    if let Some(extra) = words.iter().find(|word| word.ends_with(".reel") && !word.contains([':', '"', ' '])) {
-        return Err(match path {
-            Some(_) => CommandError::usage(format!("only one reel is allowed, and {extra:?} is a second one"))
-                .hint("to compare two reels, use `mcpreel diff`"),
-            None => CommandError::usage(format!("the reel comes first, then the filter; {extra:?} comes last")),
-        });
+    if !is_twice {
+        return args.redact.open_whole(Some(path)).map(|(reader, path)| (reader, path, None));
     }
-    Ok((path, words))
+    let twice = args.redact.twice(Some(path))?;
+    let reader = reels::whole(twice.open()?.reader, &twice.shown, note)?;
+    Ok((reader, twice.shown.clone(), Some(twice.open()?.reader)))
 }
 
-/// Whether a word that is not a file can only have been meant as one: terms with a slash have a colon before it.
-fn is_like_a_path(word: &str) -> bool {
-    word.starts_with(['.', '/']) || (word.contains('/') && !word.contains([':', '(', '"', ' ']))
-}
-
-fn parse_filter(text: &str, registry: &Registry, is_reel_named: bool) -> Result<Filter, CommandError> {
-    Filter::parse_knowing(text, registry).map_err(|error| {
-        let error = CommandError::usage(error.to_string())
-            .hint("example of a filter: method:tools/* slow:>500ms; `mcpreel show --help` lists all terms");
-        if is_reel_named {
-            error
-        } else {
-            error.hint("a word names a reel only if it ends in .reel or the file exists")
+/// The number of the first of the last `count` events that are shown, as far as the reel has been written; `None` if none
+/// is shown.
+fn first_of_last(reader: ReelReader, count: u64, filter: &Filter, form: &Form) -> std::io::Result<Option<u64>> {
+    let (mut selection, mut last) = (Selection::new(filter.clone()), VecDeque::new());
+    let mut reader = reader.with_payloads();
+    while let Some(item) = reader.next()? {
+        let Item::Block(block) = item else { continue };
+        for event in block.events() {
+            let is_selected = selection.selects(&event, reader.methods());
+            if is_selected && (filter.names_events() || form.takes(&event)) {
+                if last.len() as u64 == count {
+                    last.pop_front();
+                }
+                last.push_back(event.header.seq);
+            }
         }
-    })
+        reader.recycle(block);
+    }
+    Ok(last.front().copied())
 }
 
 fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<Form, CommandError> {
@@ -411,6 +393,7 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
         },
     };
     let time = match args.time {
+        _ if !reader.header().has_times() => forms::Clock::Missing,
         TimeForm::Offset => forms::Clock::Offset,
         TimeForm::Clock => forms::Clock::Local(jiff::tz::TimeZone::system()),
         TimeForm::Utc => forms::Clock::Utc,
@@ -430,6 +413,7 @@ struct Start {
 impl Start {
     fn of(
         args: &ShowArgs,
+        last: Option<u64>,
         filter: &Filter,
         reader: &mut ReelReader,
         path: &Path,
@@ -440,7 +424,7 @@ impl Start {
         // A response after this point may belong to a call before it, and only the call names the tool.
         // A check and a picture need all messages.
         let may_skip = !filter.needs_calls() && !args.check && !args.view.is_drawn();
-        if let Some(seq) = args.seq {
+        if let Some(seq) = args.seq.or(last) {
             start.seq = Some(seq);
             if may_skip && let Some(damage) = reader.seek_seq(seq).map_err(failed)? {
                 start.after_wrong_index = true;
@@ -516,6 +500,7 @@ struct Show<'a> {
     checking: Option<Checking<'a>>,
     warning: SecretWarning,
     start: Start,
+    progress: Progress,
     left: Option<u64>,
     /// The number of events that were read, and of those that were shown.
     read: u64,
@@ -542,9 +527,10 @@ impl Show<'_> {
                 Some(Item::Damage(damage)) => {
                     damaged = true;
                     self.checking.iter_mut().for_each(|checking| checking.take_damage(&damage));
-                    context.printer.note(&damage.to_string());
+                    self.progress.aside(|| context.printer.note(&damage.to_string()));
                 }
                 Some(Item::Block(mut block)) => {
+                    self.progress.reach(block.offset);
                     if let Source::AsAsked(reader) = &mut source
                         && self.needs_payload(&block, reader)
                         && let Err(damage) = reader.load_payload(&mut block).map_err(failed)?
@@ -600,8 +586,7 @@ impl Show<'_> {
         }
         let in_words = self.form.reports_words();
         block.headers.iter().any(|header| {
-            let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
-            if (is_request || is_batch(header)) && in_words {
+            if (is_request(header) || is_batch(header)) && in_words {
                 return true;
             }
             // The method and latency of a response are not known yet here, so its payload is always needed.
@@ -631,7 +616,7 @@ impl Show<'_> {
             let shown = !self.start.is_before(header)
                 && (self.filter.names_events() || self.form.takes(&event))
                 && self.filter.decide(&input).unwrap_or(false);
-            let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
+            let is_request = is_request(header);
             if (shown && self.form.reports_words()) || (is_request && block.is_loaded()) {
                 self.words.report(&event, method, &placed, self.form.depth());
             } else {
@@ -667,18 +652,6 @@ impl Show<'_> {
     }
 }
 
-fn is_batch(header: &EventHeader) -> bool {
-    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
-}
-
 fn is_tool_call(header: &EventHeader, methods: &[Box<str>]) -> bool {
-    let Some(message) = header.message.as_ref().filter(|message| message.kind == MessageKind::Request) else {
-        return false;
-    };
-    method_name(Some(message), None, methods) == Some("tools/call")
-}
-
-fn method_name<'a>(message: Option<&MessageHeader>, placed: Option<u32>, methods: &'a [Box<str>]) -> Option<&'a str> {
-    let number = placed.or(message?.method)?;
-    methods.get(number as usize).map(|name| &**name)
+    is_request(header) && method_name(header.message.as_ref(), None, methods) == Some("tools/call")
 }

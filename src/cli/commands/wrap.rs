@@ -6,7 +6,7 @@ use crate::config::clients::{is_shared, listed, unknown, usual_files};
 use crate::config::entry::{Entry, read};
 use crate::config::file::ConfigFile;
 use crate::config::shown::without_secrets;
-use crate::config::wrap::{EditError, wrap, wrapped_words};
+use crate::config::wrap::{EditError, may_rely_on_login, wrap, wrapped_words};
 use crate::config::yaml::{Dialect, entry_text};
 use crate::error::{CommandError, ErrorKind};
 use crate::redact;
@@ -18,9 +18,10 @@ use std::path::{Path, PathBuf};
 
 /// Put `mcpreel record` in front of servers in an MCP client's configuration.
 ///
-/// A server's command becomes `mcpreel record -- COMMAND`, and a URL becomes a command that connects to it. Nothing
-/// else in the file changes; `mcpreel unwrap` undoes it. mcpreel shows the change before it writes it. Then restart
-/// the client, work as usual, and run `mcpreel show`.
+/// A server's command becomes `mcpreel record -- COMMAND`, and a URL becomes a command that connects to it, and logs in
+/// if the entry has no credentials and the server requires OAuth. Nothing else in the file changes; `mcpreel unwrap`
+/// undoes it. mcpreel shows the change before it writes it. Then restart the client, work as usual, and run
+/// `mcpreel show`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -76,17 +77,32 @@ pub(super) fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, Command
     let (own, shared) = (program(args.bin.as_deref())?, shared_program(args.bin.as_deref()));
     let is_warned = Cell::new(args.bin.is_some());
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| {
-        if !is_shared(&file.path, &|name| std::env::var_os(name)) {
-            return wrap(text, file.format, entry, &own);
-        }
-        let wrapped = wrap(text, file.format, entry, shared.as_ref().map_err(Clone::clone)?)?;
-        if wrapped.is_some() && !is_warned.replace(true) {
+        let is_shared = is_shared(&file.path, &|name| std::env::var_os(name));
+        let program = if is_shared { shared.as_ref().map_err(Clone::clone)? } else { &own };
+        let wrapped = wrap(text, file.format, entry, program)?;
+        if wrapped.is_some() && is_shared && !is_warned.replace(true) {
             warn_of_path(&file.path, context);
         }
+        note_login(entry, wrapped.is_some(), context);
         Ok(wrapped)
     };
-    let by_hand = |entry: &Entry| wrapped_words(entry, &own);
+    let by_hand = |entry: &Entry| {
+        let words = wrapped_words(entry, &own);
+        note_login(entry, words.is_some(), context);
+        words
+    };
     args.selection.edit(&Edits { edit: &edit, by_hand: &by_hand, done: "is already wrapped" }, context)
+}
+
+/// Reports that mcpreel logs in instead of the client, which cannot do so through a tap.
+fn note_login(entry: &Entry, is_wrapped: bool, context: &Context) {
+    if let Some((_, url)) = entry.url().filter(|_| is_wrapped && may_rely_on_login(entry)) {
+        context.printer.note(&format!(
+            "{}: if the server requires a login, mcpreel logs in instead of the client (--login); do it once before you \
+             start the client: mcpreel login {url}",
+            entry.name
+        ));
+    }
 }
 
 /// Warns before `mcpreel` is written to a shared file although PATH does not contain it.

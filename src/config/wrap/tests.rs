@@ -99,6 +99,33 @@ fn a_url_that_holds_a_secret_stays_off_the_command_line_too() {
 }
 
 #[test]
+fn a_tap_logs_in_where_the_client_might_have_done_so() {
+    for (inside, does) in [
+        (r#"{"url": "https://h/mcp"}"#, true),
+        (r#"{"type": "http", "url": "http://localhost:3000/mcp"}"#, true),
+        (r#"{"url": "http://[::1]:3000/mcp", "headers": {}}"#, true),
+        (r#"{"type": "sse", "command": "a", "url": "https://h/mcp"}"#, true),
+        (r#"{"url": "https://h/mcp", "headers": {"X-Key": "k"}}"#, false),
+        (r#"{"url": "https://h/mcp", "env_http_headers": {"X-Key": "K"}}"#, false),
+        (r#"{"url": "https://h/mcp", "bearer_token_env_var": "T"}"#, false),
+        (r#"{"url": "https://h/mcp?token=abc"}"#, false),
+        (r#"{"url": "https://u:p@h/mcp"}"#, false),
+        (r#"{"url": "http://h/mcp"}"#, false),
+        (r#"{"url": "wss://h/mcp"}"#, false),
+        (r#"{"url": "${URL}"}"#, false),
+        (r#"{"command": "a"}"#, false),
+    ] {
+        let before = json(inside);
+        let there = wrapped(&before, Format::Json);
+        let logs_in = entry(&there, Format::Json).words().contains(&"--login");
+        assert_eq!((may_rely_on_login(&entry(&before, Format::Json)), logs_in), (does, does), "{inside}");
+        assert_eq!(unwrapped(&there, Format::Json), before);
+    }
+    let words = wrapped_words(&entry(&json(r#"{"url": "https://h/mcp"}"#), Format::Json), TAP).expect("words");
+    assert_eq!(words, [TAP, "record", "--label", "s", "--url", "https://h/mcp", "--login"]);
+}
+
+#[test]
 fn a_url_wins_over_a_command_where_the_entry_says_so() {
     let before = json(r#"{"type": "sse", "command": "a", "args": ["b"], "url": "http://h"}"#);
     let there = wrapped(&before, Format::Json);

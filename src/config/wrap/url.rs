@@ -1,6 +1,6 @@
 //! Wraps an entry with a URL: the entry is rewritten, and keeps its original text in its `env`.
 
-use super::{EditError, Place, again, is_edited, label, newline, quote, space_before, spliced};
+use super::{EditError, Place, again, is_edited, label, may_rely_on_login, newline, quote, space_before, spliced};
 use crate::config::entry::{ENVS, Entry, HEADERS, TRANSPORTS, URLS};
 use crate::config::tree::{Format, Kind, Member, Node, Style, parse};
 use crate::redact;
@@ -106,6 +106,9 @@ pub(super) fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditEr
     } else {
         words.push(format!("env:{URL}"));
         env.push((URL.to_owned(), raw_text(text, &url_member.value)));
+    }
+    if may_rely_on_login(entry) {
+        words.push("--login".to_owned());
     }
     let headers = HEADERS.iter().filter_map(|name| entry.node.get(name)).flat_map(|member| member.value.members());
     for (at, header) in headers.enumerate() {

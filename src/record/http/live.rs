@@ -7,12 +7,15 @@ use super::injection_route::InjectionRoute;
 use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
 use crate::record::injectable_writer::peer;
 use crate::sessions::control::{InjectionProgress, Session};
-use crate::transport::client::http::{Body, HttpClient, full};
+use crate::transport::client::http::{HttpClient, HttpError};
+use crate::transport::client::login::{self, Login};
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
+use bytes::Bytes;
 use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::InvalidUri;
-use hyper::{Request, Uri};
+use hyper::{Request, Response, Uri};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -54,6 +57,8 @@ pub(crate) struct HttpSession {
     pub url: Uri,
     /// The user's own headers.
     pub headers: HeaderMap,
+    /// The user's login, if the server requires one.
+    pub login: Option<Login>,
     /// The runtime for requests.
     pub runtime: Handle,
 }
@@ -101,7 +106,7 @@ impl HttpSession {
     }
 
     /// Builds and records a separate request with this message.
-    fn request(&self, post: &Post, message: &[u8]) -> Result<Request<Body>, String> {
+    fn request(&self, post: &Post, message: &[u8]) -> Result<Request<Bytes>, String> {
         let mut headers = post.headers.clone();
         let envelope = Envelope::scan(message);
         OWN_HEADERS.iter().for_each(|name| drop(headers.remove(name)));
@@ -129,14 +134,18 @@ impl HttpSession {
         if let Some(own) = request.headers_mut() {
             *own = headers;
         }
-        let request = request.body(full(message.to_vec())).map_err(|error| error.to_string())?;
+        let request = request.body(Bytes::copy_from_slice(message)).map_err(|error| error.to_string())?;
         self.exchanges.record_injected(post.stream, Direction::ClientToServer, Framing::Whole, message);
         Ok(request)
     }
 
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Incoming>, HttpError> {
+        login::send(&self.client, self.login.as_ref(), request).await
+    }
+
     /// Sends such a request, and passes the server's requests in its response on to the client.
-    async fn ask(&self, post: &Post, request: Request<Body>, taken: &Sender<Result<(), String>>) {
-        let response = match self.client.send(request).await {
+    async fn ask(&self, post: &Post, request: Request<Bytes>, taken: &Sender<Result<(), String>>) {
+        let response = match self.send(request).await {
             Ok(response) => response,
             Err(error) => return drop(taken.send(Err(error.to_string()))),
         };
@@ -211,7 +220,7 @@ impl HttpSession {
         let error = json!({"code": NO_CLIENT_CODE, "message": NO_CLIENT_MESSAGE}).to_string();
         let answer = [br#"{"jsonrpc":"2.0","id":"#, id.0, br#","error":"#, error.as_bytes(), b"}"].concat();
         if let Ok(refusal) = self.request(post, &answer) {
-            let _ = timeout(GRACE_PERIOD, self.client.send(refusal)).await;
+            let _ = timeout(GRACE_PERIOD, self.send(refusal)).await;
         }
     }
 }

@@ -13,8 +13,8 @@ const MAX_READ: usize = 256 << 10;
 const MAX_OF_HEADER: usize = 500;
 
 /// What to do about a server that requires authentication.
-pub(crate) const TOKEN_ADVICE: &str =
-    "the server requires a valid token: set one with -H 'Authorization: Bearer …' or MCPREEL_TOKEN";
+pub(crate) const TOKEN_ADVICE: &str = "the server requires a valid token: log in with --login, or set one with -H 'Authorization: Bearer …' or \
+     MCPREEL_TOKEN";
 
 /// The content of such a response. Its text contains the status, the challenge and the beginning of the body, on one
 /// line and with control characters made visible.

@@ -84,6 +84,9 @@ pub enum HttpError {
     /// The server redirects to a place that mcpreel does not follow.
     #[error("{0}")]
     Redirect(String),
+    /// The user's login failed; the second text says what to do next, if known.
+    #[error("{0}")]
+    Login(String, Option<&'static str>),
     /// A proxy from the environment failed.
     #[error("{0}")]
     Proxy(String),
@@ -112,6 +115,7 @@ impl HttpError {
                  wss://"
             }
             Self::Token(_) => TOKEN_ADVICE,
+            Self::Login(_, advice) => return *advice,
             Self::Proxy(_) => "the proxy is set by HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY excludes hosts",
             Self::Redirect(_) => "if you trust the target, pass its URL with --url",
             Self::Header(..) | Self::Certificates(..) | Self::TooLong(_) | Self::Exchange(_) | Self::Address(..) => {

@@ -3,17 +3,18 @@
 
 use super::error_response::Refusal;
 use super::http::{ExchangeEvent, HttpClient, HttpError, NoObserver, SharedObserver, empty, full};
+use super::login::{Attempts, Login, discard};
 use super::remote::{NoticeCallback, Remote, TransportNotice};
 use crate::wire::MessageLimit;
 use crate::wire::json;
 use crate::wire::sse::{Carried, SseFramer, carried};
 use crate::wire::text::error_chain;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, response};
-use hyper::{Method, Request, StatusCode, Uri, header};
+use hyper::{Method, Request, Response, StatusCode, Uri, header};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +22,6 @@ use tokio::time::timeout;
 
 /// The maximum number of redirects of one request.
 const MAX_REDIRECTS: usize = 5;
-/// How many bytes of a redirect's body are read so that its connection can be reused.
-const MAX_REDIRECT_BYTES: usize = 64 << 10;
 
 /// The connection number for the observer: this is one client, however many connections it has.
 const CONNECTION: u32 = 1;
@@ -35,6 +34,8 @@ pub(crate) struct Endpoint {
     uri: Uri,
     /// The user's own headers; empty after a redirect to another origin.
     shared: HeaderMap,
+    /// The user's login; none after a redirect to another origin.
+    login: Option<Login>,
     watch: SharedObserver,
     report: NoticeCallback,
 }
@@ -55,6 +56,7 @@ impl Endpoint {
             url,
             uri,
             shared: shared_headers(remote)?,
+            login: remote.login.clone(),
             watch: watch.unwrap_or_else(|| Arc::new(NoObserver)),
             report,
         })
@@ -116,9 +118,7 @@ impl Endpoint {
     ) -> Result<(Self, response::Parts, Incoming), HttpError> {
         let mut here = self.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let parts = here.request(method, headers);
-            let sent = body.clone().map_or_else(empty, full);
-            let (head, answered) = here.client.send(Request::from_parts(parts, sent)).await?.into_parts();
+            let (head, answered) = here.ask_here(method, headers, body.as_ref()).await?.into_parts();
             exchange.see(ExchangeEvent::Response(&head));
             let Some(location) = redirect(method, &head) else { return Ok((here, head, answered)) };
             let next = here.elsewhere(location)?;
@@ -128,11 +128,31 @@ impl Endpoint {
                 "{method} → {}; following the redirect to {}{kept}",
                 head.status, next.url
             )));
-            let _ = Limited::new(answered, MAX_REDIRECT_BYTES).collect().await;
+            discard(answered).await;
             here = next;
         }
         let place = super::http::place(&self.uri);
         Err(HttpError::Redirect(format!("{place} redirects more than {MAX_REDIRECTS} times, finally to {}", here.url)))
+    }
+
+    /// Sends a request with the login's token. If that has to be renewed, only the last response is returned.
+    async fn ask_here(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: Option<&Bytes>,
+    ) -> Result<Response<Incoming>, HttpError> {
+        let mut attempts = Attempts::begin(self.login.as_ref()).await?;
+        loop {
+            let mut parts = self.request(method, headers);
+            attempts.apply(&mut parts.headers);
+            let sent = body.cloned().map_or_else(empty, full);
+            let response = self.client.send(Request::from_parts(parts, sent)).await?;
+            if !attempts.again(response.status(), response.headers()).await? {
+                return Ok(response);
+            }
+            discard(response.into_body()).await;
+        }
     }
 
     /// The endpoint to which this one redirects.
@@ -146,9 +166,11 @@ impl Endpoint {
             (_, "http" | "https") => {}
             _ => return Err(failed("it is not an HTTP URL")),
         }
-        let shared = if url.origin() == self.url.origin() { self.shared.clone() } else { HeaderMap::new() };
+        let is_same = url.origin() == self.url.origin();
+        let shared = if is_same { self.shared.clone() } else { HeaderMap::new() };
+        let login = self.login.clone().filter(|_| is_same);
         let (url, uri) = parse_url(url.as_str()).map_err(|error| failed(&error.to_string()))?;
-        Ok(Self { url, uri, shared, ..self.clone() })
+        Ok(Self { url, uri, shared, login, ..self.clone() })
     }
 
     /// The head of a request.
@@ -448,7 +470,7 @@ mod tests {
     #[test]
     fn only_what_keeps_the_request_is_followed() {
         let led = |method: &Method, status: u16| {
-            let response = hyper::Response::builder().status(status).header("location", "/x").body(());
+            let response = Response::builder().status(status).header("location", "/x").body(());
             redirect(method, &response.expect("a response").into_parts().0).is_some()
         };
         for status in [301, 302, 303, 307, 308] {

@@ -1,6 +1,7 @@
 //! A server that runs elsewhere, and how to connect to it.
 
 use super::http::HttpError;
+use super::login::Login;
 use super::{http, streamable, websocket};
 use crate::transport::link::Link;
 use crate::transport::local::lines;
@@ -20,6 +21,8 @@ pub struct Remote {
     pub cacert: Option<PathBuf>,
     /// Do not verify the server's certificate.
     pub insecure: bool,
+    /// The user's login, if the server requires one.
+    pub login: Option<Login>,
     /// The limit for its messages.
     pub limit: MessageLimit,
 }

@@ -31,21 +31,7 @@ impl Access {
     /// # Errors
     /// Status and reason: 400 if the head is ambiguous, 403 if its sender has no access.
     pub(crate) fn check(&self, head: &Parts) -> Result<(), Refused> {
-        let malformed = |reason: String| Err((StatusCode::BAD_REQUEST, reason));
-        if head.extensions.get::<AmbiguousLength>().is_some() {
-            return malformed("the request has both Content-Length and Transfer-Encoding".into());
-        }
-        let Some(given) = only(&head.headers, HOST)? else { return malformed("the request has no Host".into()) };
-        let Some(host) = Authority::read(&given) else { return malformed(format!("invalid Host {given:?}")) };
-        if let Some(target) = head.uri.authority() {
-            let Some(target) = Authority::read(target.as_str()) else {
-                return malformed(format!("the request's target has an invalid host: {target:?}"));
-            };
-            self.check_name(&target, "the target's host")?;
-            if !target.is_same(&host) {
-                return malformed(format!("the request's target and its Host {given:?} name different hosts"));
-            }
-        }
+        let host = host(head, |target| self.check_name(target, "the target's host"))?;
         self.check_name(&host, "Host")?;
         match only(&head.headers, ORIGIN)? {
             Some(origin) => self.check_origin(&origin, &host),
@@ -72,6 +58,35 @@ impl Access {
         let reason = format!("Origin {origin:?} is not this machine; allow it with --allow-origin {origin}");
         Err((StatusCode::FORBIDDEN, reason))
     }
+}
+
+/// The host that a request is for.
+///
+/// # Errors
+/// Status and reason: the head is ambiguous, or its target is refused by `check_target`.
+fn host(head: &Parts, check_target: impl Fn(&Authority) -> Result<(), Refused>) -> Result<Authority, Refused> {
+    let malformed = |reason: String| Err((StatusCode::BAD_REQUEST, reason));
+    if head.extensions.get::<AmbiguousLength>().is_some() {
+        return malformed("the request has both Content-Length and Transfer-Encoding".into());
+    }
+    let Some(given) = only(&head.headers, HOST)? else { return malformed("the request has no Host".into()) };
+    let Some(host) = Authority::read(&given) else { return malformed(format!("invalid Host {given:?}")) };
+    if let Some(target) = head.uri.authority() {
+        let Some(target) = Authority::read(target.as_str()) else {
+            return malformed(format!("the request's target has an invalid host: {target:?}"));
+        };
+        check_target(&target)?;
+        if !target.is_same(&host) {
+            return malformed(format!("the request's target and its Host {given:?} name different hosts"));
+        }
+    }
+    Ok(host)
+}
+
+/// Whether a request is for this port of this machine, whatever page it comes from. Only the listener for logins, which
+/// has a check of its own, accepts requests of other sites.
+pub(super) fn is_for_loopback(head: &Parts, port: u16) -> bool {
+    host(head, |_| Ok(())).is_ok_and(|host| host.is_local() && host.port == Some(port))
 }
 
 /// Rejects a request without an Origin (as browsers send for images and links) if it comes from another site's page.

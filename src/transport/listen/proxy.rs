@@ -9,6 +9,7 @@ use crate::transport::client::http::{
     empty, full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
+use crate::transport::client::login::{Attempts, Login, body_of, discard};
 use crate::transport::client::remote::Remote;
 use crate::wire::Direction;
 use crate::wire::text::error_chain;
@@ -38,6 +39,14 @@ const MAX_CONNECTIONS: usize = 512;
 /// The time limit for a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What to do about a server that requires a login.
+const MISSING_LOGIN: &str = "the server requires a login (HTTP 401), and clients cannot log in through this address, because \
+    the server's metadata names another one: start the tap with --login, so that mcpreel logs in itself, or give it a token \
+    with -H 'Authorization: Bearer …'";
+/// What to do about a server that does not accept the login.
+const REFUSED_LOGIN: &str = "the server does not accept the token of your login (HTTP 401): forget it with `mcpreel logout URL`, \
+    then log in again";
+
 /// A proxy in front of one server.
 pub(crate) struct Proxy {
     client: HttpClient,
@@ -47,9 +56,12 @@ pub(crate) struct Proxy {
     /// The endpoint's path and query.
     endpoint: uri::PathAndQuery,
     headers: HeaderMap,
+    login: Option<Login>,
     access: Access,
     body_limit: u64,
     watch: SharedObserver,
+    /// Tells the user what to do about a server that requires a login.
+    advise: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Proxy {
@@ -62,6 +74,7 @@ impl Proxy {
         access: Access,
         body_limit: u64,
         watch: SharedObserver,
+        advise: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self, HttpError> {
         let wrong = |reason: &str| HttpError::Url(remote.url.clone(), reason.to_owned());
         let url: Uri = remote.http_url().parse().map_err(|error: uri::InvalidUri| wrong(&error.to_string()))?;
@@ -76,7 +89,8 @@ impl Proxy {
         let origin = Uri::from_parts(parts).map_err(|error| wrong(&error.to_string()))?;
         let endpoint = url.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
         let (client, headers) = (HttpClient::new(remote)?, shared_headers(remote)?);
-        Ok(Self { client, origin, host, endpoint, headers, access, body_limit, watch })
+        let login = remote.login.clone();
+        Ok(Self { client, origin, host, endpoint, headers, login, access, body_limit, watch, advise: Box::new(advise) })
     }
 
     /// The client for the server, and the user's own headers.
@@ -120,19 +134,21 @@ impl Proxy {
         let own_host = head.headers.get(header::HOST).cloned();
         let from_client = head.extensions.remove::<OnUpgrade>();
         self.turn_to_server(&mut head, upgrade.as_ref());
-        let body = if head.method == Method::POST && self.watch.sifts() {
+        let body = if self.login.is_some() || head.method == Method::POST && self.watch.sifts() {
             match passage.filter(body, self.body_limit).await {
                 Err(refused) => return refused,
                 Ok(None) => return passage.keep(),
                 Ok(Some(rest)) => {
-                    head.headers.insert(header::CONTENT_LENGTH, rest.len().into());
-                    full(rest)
+                    if !rest.is_empty() || head.method == Method::POST {
+                        head.headers.insert(header::CONTENT_LENGTH, rest.len().into());
+                    }
+                    RequestBody::Held(rest)
                 }
             }
         } else {
-            passage.tee(body, Direction::ClientToServer, self.body_limit, None)
+            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, self.body_limit, None))
         };
-        let mut response = match upstream.send(Request::from_parts(head, body)).await {
+        let mut response = match self.send(upstream, head, body).await {
             Ok(response) => response,
             Err((error @ HttpError::TooLong(_), _)) => {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
@@ -150,6 +166,9 @@ impl Proxy {
         passage.see(ExchangeEvent::Response(&head));
         strip(&mut head.headers);
         self.turn_to_client(&mut head.headers, own_host.as_ref());
+        if head.status == StatusCode::UNAUTHORIZED {
+            (self.advise)(if self.login.is_some() { REFUSED_LOGIN } else { MISSING_LOGIN });
+        }
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
             if let (Some(upgrade), Some(from_client)) = (upgrade, from_client) {
                 head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -166,9 +185,40 @@ impl Proxy {
         Response::from_parts(head, body)
     }
 
+    /// Sends a request, with the login's token if there is a login. If that has to be renewed, only the last response is
+    /// returned.
+    async fn send(
+        &self,
+        upstream: &Upstream,
+        head: request::Parts,
+        body: RequestBody,
+    ) -> Result<Response<Incoming>, (HttpError, Option<Request<Body>>)> {
+        let held = match body {
+            RequestBody::Passing(body) => return upstream.send(Request::from_parts(head, body)).await,
+            RequestBody::Held(held) => held,
+        };
+        let failed = |error| (error, None);
+        let mut attempts = Attempts::begin(self.login.as_ref()).await.map_err(failed)?;
+        loop {
+            let mut head = head.clone();
+            attempts.apply(&mut head.headers);
+            let response = upstream.send(Request::from_parts(head, body_of(&held))).await?;
+            if !attempts.again(response.status(), response.headers()).await.map_err(failed)? {
+                return Ok(response);
+            }
+            discard(response.into_body()).await;
+        }
+    }
+
     /// Checks whether a request may be sent on.
     fn admit(&self, head: &request::Parts) -> Result<(), (StatusCode, String)> {
         self.access.check(head)?;
+        if self.login.is_some() && is_metadata_of_login(head.uri.path()) {
+            return Err((
+                StatusCode::NOT_FOUND,
+                "mcpreel logs in for its clients, so there is nothing to log in to".into(),
+            ));
+        }
         let length = head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: u64| length > self.body_limit) {
             return Err((StatusCode::PAYLOAD_TOO_LARGE, HttpError::TooLong(self.body_limit).to_string()));
@@ -199,8 +249,12 @@ impl Proxy {
         }
     }
 
-    /// Rewrites redirects to the server itself, so that the client does not bypass mcpreel.
+    /// Rewrites redirects to the server itself, so that the client does not bypass mcpreel. With a login, clients see an
+    /// open server, which has no challenges.
     fn turn_to_client(&self, headers: &mut HeaderMap, own_host: Option<&HeaderValue>) {
+        if self.login.is_some() {
+            headers.remove(header::WWW_AUTHENTICATE);
+        }
         let to: Option<Uri> = headers.get(header::LOCATION).and_then(|to| to.to_str().ok()?.parse().ok());
         let (Some(to), Some(host)) = (to, own_host.and_then(|host| host.to_str().ok())) else { return };
         if to.scheme() == self.origin.scheme() && to.authority() == self.origin.authority() {
@@ -212,6 +266,20 @@ impl Proxy {
     }
 }
 
+/// A request's body.
+enum RequestBody {
+    /// It passes as it arrives.
+    Passing(Body),
+    /// It is complete, and can be sent again.
+    Held(Bytes),
+}
+
+/// Whether a path belongs to the metadata by which clients find out how to log in (RFC 9728, RFC 8414).
+fn is_metadata_of_login(path: &str) -> bool {
+    const NAMES: [&str; 3] = ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"];
+    path.split('/').skip_while(|part| *part != ".well-known").nth(1).is_some_and(|name| NAMES.contains(&name))
+}
+
 /// Whether a connection is to become a WebSocket. Other protocols (some clients always offer HTTP/2) could not be
 /// observed, and a server need not switch.
 pub(super) fn is_websocket(to: &HeaderValue) -> bool {
@@ -219,11 +287,22 @@ pub(super) fn is_websocket(to: &HeaderValue) -> bool {
 }
 
 /// Accepts connections forever, numbered from 1. If too many are open, the next ones wait.
-///
-/// # Errors
-///
-/// The listener failed.
-pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
+pub(super) async fn accept<S, F>(next: impl AsyncFnMut() -> std::io::Result<S>, serve: impl FnMut(S, u32) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    tokio::join!(accept_each(next, serve), keep_a_timer());
+}
+
+/// Keeps a timer that is due before the time limit of any head. The runtime wakes itself with a system call for a timer
+/// that is due before all others, which would otherwise be that of each next request.
+async fn keep_a_timer() {
+    loop {
+        tokio::time::sleep(HEAD_TIMEOUT / 2).await;
+    }
+}
+
+async fn accept_each<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -285,6 +364,19 @@ where
     let _ = connection.await;
 }
 
+/// The headers that belong to one hop, whether `Connection` names them or not.
+const OF_ONE_HOP: [HeaderName; 9] = [
+    header::CONNECTION,
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
 /// Removes headers that belong to one hop (RFC 9110 §7.6.1).
 fn strip(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
@@ -297,10 +389,7 @@ fn strip(headers: &mut HeaderMap) {
     for name in named {
         headers.remove(name);
     }
-    for name in ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te"] {
-        headers.remove(name);
-    }
-    for name in [header::TRAILER, header::TRANSFER_ENCODING, header::UPGRADE] {
+    for name in &OF_ONE_HOP {
         headers.remove(name);
     }
 }
@@ -351,7 +440,7 @@ impl Passage {
                 let bytes = collected.to_bytes();
                 self.see(ExchangeEvent::RequestBody(&bytes));
                 self.see(ExchangeEvent::RequestEnd(None));
-                Ok(self.watch.filter(self.exchange, bytes))
+                if self.watch.sifts() { Ok(self.watch.filter(self.exchange, bytes)) } else { Ok(Some(bytes)) }
             }
             Err(error) => Err(self.answer(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string())),
         }

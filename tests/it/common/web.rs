@@ -29,6 +29,8 @@ pub(crate) struct Asked {
     headers: Vec<(String, String)>,
     /// The JSON in the body; null if there is none.
     pub body: Value,
+    /// The body as text.
+    pub text: String,
 }
 
 impl Asked {
@@ -301,6 +303,7 @@ impl Server {
             target: head.uri.to_string(),
             headers: head.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
             body: serde_json::from_slice(&bytes).unwrap_or_default(),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
         };
         self.asked.lock().expect("no test panics here").push(asked.clone());
         let reply = (self.handler)(&asked);

@@ -3,7 +3,6 @@
 use super::ExportArgs;
 use crate::check::{Check, Checked};
 use crate::cli::commands::validate::project_settings;
-use crate::cli::packs::PackOptions;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
@@ -15,6 +14,7 @@ use crate::page::{SessionPage, Summary};
 use crate::render::line::bytes;
 use crate::render::prompts;
 use crate::session::prompts::Prompts;
+use crate::session::selection::Selection;
 use crate::trace::{Item, ReelReader};
 use std::path::Path;
 
@@ -26,12 +26,16 @@ const LARGE_BYTES: u64 = 20_000_000;
 /// # Errors
 ///
 /// The command failed; the error's kind decides the exit code.
-pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(
+    args: &ExportArgs,
+    path: Option<&Path>,
+    selection: Selection,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     let redact = RedactOptions { redact: !args.no_redact, ..args.redact.clone() };
-    let (reader, path) = redact.open_whole(args.reel.as_deref())?;
+    let (reader, path) = redact.open_whole(path)?;
     super::check_output(&path, &args.output)?;
-    let packs = PackOptions::default();
-    let prepared = project_settings(&packs, false)?;
+    let prepared = project_settings(&args.packs, false)?;
     let mut check = Check::new(&prepared.settings, &prepared.baseline);
     check.begin(reader.header());
     let created =
@@ -40,10 +44,10 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let title = path.file_name().map_or_else(|| "session".into(), |name| name.to_string_lossy());
     let out = Output::create(&args.output, args.force)?;
-    let page = SessionPage::begin(out, &title, packs.registry()?).map_err(writing)?;
-    let mut export = Export { page, check, prompts: Prompts::default(), warning, damaged: false };
+    let page = SessionPage::begin(out, &title, args.packs.registry()?).map_err(writing)?;
+    let mut export = Export { page, selection, check, prompts: Prompts::default(), warning, damaged: false };
     export.read(reader.with_payloads(), &path, args, context)?;
-    let Export { page, check, prompts, warning, damaged } = export;
+    let Export { page, check, prompts, warning, damaged, .. } = export;
     let checked: Checked = check.finish(&mut |_| ());
     let (turns, left_out) = prompts.finish();
     reels::report_left_out(left_out, crate::cli::printer::note);
@@ -61,6 +65,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
 /// The page, and what else reads the events.
 struct Export<'a> {
     page: SessionPage<Output>,
+    selection: Selection,
     check: Check<'a>,
     prompts: Prompts,
     warning: SecretWarning,
@@ -86,10 +91,13 @@ impl Export<'_> {
                 }
                 Item::Block(block) => {
                     for event in block.events() {
-                        self.warning.take(&event);
+                        let is_selected = self.selection.selects(&event, reader.methods());
+                        if is_selected {
+                            self.warning.take(&event);
+                            self.prompts.take(&event);
+                        }
                         self.check.observe(&event, &mut |_| ());
-                        self.prompts.take(&event);
-                        let taken = self.page.take(&event, reader.methods());
+                        let taken = self.page.take(&event, reader.methods(), is_selected);
                         taken.map_err(|error| CommandError::writing(&args.output, &error))?;
                     }
                     reader.recycle(block);

@@ -13,6 +13,7 @@ use crate::record::stdio_gateway::{Bridge, GatewaySession};
 use crate::redact;
 use crate::runtime;
 use crate::runtime::listening::{self, Listening};
+use crate::runtime::login;
 use crate::sessions::live;
 use crate::trace::EventKind;
 use crate::transport::Remote;
@@ -22,6 +23,7 @@ use crate::transport::listen::gateway::{Backend, Gateway, Listener};
 use crate::transport::listen::proxy::Proxy;
 use serde_json::json;
 use std::collections::HashSet;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
@@ -71,14 +73,17 @@ async fn proxy(
     if remote.insecure {
         context.printer.note("warning: the server's certificate is not verified (--insecure)");
     }
+    check_open(remote, &address)?;
+    login::prepare(remote).await?;
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
-    let checking = Watch::start(args.check, &args.packs, &recording, context)?;
+    let checking = Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let shown = redact::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
     let watch: SharedObserver = Arc::clone(&exchanges) as SharedObserver;
-    let proxy = Proxy::new(remote, args.listening.access(), args.listening.max_body, watch).map_err(target_error)?;
+    let proxy = Proxy::new(remote, args.listening.access(), args.listening.max_body, watch, once_each(note));
+    let proxy = proxy.map_err(target_error)?;
     recorder.note(
         EventKind::StreamOpened,
         &json!({"transport": "http", "url": shown, "listen": address.to_string(), "pid": std::process::id()}),
@@ -89,12 +94,23 @@ async fn proxy(
     ));
     let (client, headers) = proxy.upstream();
     let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL is invalid"))?;
-    let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };
+    let (login, runtime) = (remote.login.clone(), Handle::current());
+    let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, login, runtime };
     let about = live::About { listen: Some(door), ..super::about(name, shown, "http", recording.status()) };
     let _bound = live::open(about, Arc::new(session), exchanges.answers(), note)?;
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
     end(recording, checking)
+}
+
+/// Refuses to let other machines use the user's login.
+fn check_open(remote: &Remote, address: &SocketAddr) -> Result<(), CommandError> {
+    if remote.login.is_none() || address.ip().is_loopback() {
+        return Ok(());
+    }
+    let error =
+        CommandError::usage(format!("--login cannot be used on {address}: other machines could use your login"));
+    Err(error.hint("listen on this machine only, with --listen PORT"))
 }
 
 async fn gateway(
@@ -107,7 +123,7 @@ async fn gateway(
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
-    let checking = Watch::start(args.check, &args.packs, &recording, context)?;
+    let checking = Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
     let gateway = Gateway::new(

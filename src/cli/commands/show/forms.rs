@@ -88,6 +88,15 @@ pub(super) enum Clock {
     Local(jiff::tz::TimeZone),
     /// RFC 3339.
     Utc,
+    /// There are no times.
+    Missing,
+}
+
+impl Clock {
+    /// The latency of a response, if there are times.
+    fn latency(&self, shown: &Shown<'_>) -> Option<i64> {
+        shown.placed.latency.filter(|_| !matches!(self, Self::Missing))
+    }
 }
 
 /// An event to show.
@@ -258,7 +267,7 @@ impl Form {
             match self.kind {
                 Kind::Json => {
                     print_worker.event(shown.place);
-                    json_words(shown, print_worker.text());
+                    json_words(shown, self.clock.latency(shown), print_worker.text());
                 }
                 _ => {
                     self.in_words(shown, print_worker.text());
@@ -312,13 +321,13 @@ impl Form {
             }
             Kind::Json => {
                 json_members(&shown.event, self.created, out);
-                json_words(shown, out.gathered());
+                json_words(shown, self.clock.latency(shown), out.gathered());
             }
             Kind::Jq(jq) => {
                 let mut text = Vec::new();
                 // Writing to memory cannot fail.
                 let message = jsonl::write_members_apart(&shown.event, self.created, &mut text).unwrap_or_default();
-                json_words(shown, &mut text);
+                json_words(shown, self.clock.latency(shown), &mut text);
                 // The program may take a secret to pieces, which would not be recognised.
                 let (text, message) = (masked_bytes(&text), message.map(masked_bytes));
                 if let Err(reason) = jq.run(&text, message.as_deref(), out) {
@@ -376,7 +385,7 @@ impl Form {
             time: &self.time,
             arrow: arrow(shown),
             size: u64::from(header.len),
-            latency: shown.placed.latency,
+            latency: self.clock.latency(shown),
             id: &self.id,
             injected: is_injected,
             title,
@@ -470,6 +479,10 @@ fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
             out.push_str(&fraction[1..]);
             Ok(())
         }
+        Clock::Missing => {
+            out.push('–');
+            Ok(())
+        }
         Clock::Utc => {
             out.push_str(&jsonl::rfc3339(created.saturating_add(time)));
             Ok(())
@@ -488,7 +501,7 @@ fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut Ou
 }
 
 /// The other members of an event's object: those that were derived.
-fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
+fn json_words(shown: &Shown<'_>, latency: Option<i64>, out: &mut Vec<u8>) {
     if let Some(message) = &shown.event.header.message {
         let _ = write!(out, ",\"kind\":\"{}\"", message.kind.name());
     }
@@ -496,7 +509,7 @@ fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b",\"method\":");
         let _ = serde_json::to_writer(Escaping(&mut *out), method);
     }
-    if let Some(latency) = shown.placed.latency {
+    if let Some(latency) = latency {
         let _ = write!(out, ",\"latency_ms\":{}", millis_of(latency));
     }
     let words = shown.words;

@@ -26,12 +26,15 @@ pub(super) fn run(
     let (reader, path) = super::whole(args, "prompt", live, path, terms)?;
     let wanted = live.map_or(0, |live| live.stream);
     let mut found = Prompts::default();
-    let damaged = reels::each_event(reader, &path, note, |event| {
+    let mut progress = context.printer.progress_through("reading", &path);
+    let reach = |position| progress.reach(position);
+    let damaged = reels::each_event(reader, &path, note, reach, |event| {
         if wanted == 0 || event.header.stream == wanted {
             found.take(event);
         }
         Ok(())
     })?;
+    progress.finish();
     let (turns, left_out) = found.finish();
     let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
     for turn in &turns {

@@ -4,19 +4,17 @@ use super::options::Prepared;
 use super::{Form, LIVE_LINES};
 use crate::check::{Check, Checked, CheckedReel, Located, finding_json};
 use crate::cli::Context;
-use crate::cli::checking::{self, FOLLOW_PAUSE};
+use crate::cli::following::{self, GrowingReel};
+use crate::cli::printer::note;
+use crate::cli::secret_warning::Shared;
 use crate::error::CommandError;
 use crate::files::reels;
 use crate::render::findings;
 use crate::sessions::live::Live;
-use crate::trace::Item;
+use crate::trace::{Event, Item};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-/// How often a live session is asked whether it is still running.
-const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Prints findings as they come, in the formats that can.
 pub(super) struct LivePrinter<'a> {
@@ -24,6 +22,8 @@ pub(super) struct LivePrinter<'a> {
     pub context: &'a Context,
     /// The reel that the findings are in.
     pub reel: &'a CheckedReel,
+    /// What is a secret in them.
+    pub shared: &'a mut Shared,
     /// The first failure to print.
     pub failure: Option<CommandError>,
 }
@@ -36,9 +36,9 @@ impl LivePrinter<'_> {
             Form::Human => {
                 let mut text = String::new();
                 let _ = findings::single(found, printer.width.unwrap_or(LIVE_LINES), &printer.palette, &mut text);
-                printer.text(&text)
+                printer.text(&self.shared.text(text))
             }
-            Form::Json => printer.json(&finding_json(self.reel, found)),
+            Form::Json => printer.json(&self.shared.json(finding_json(self.reel, found))),
             _ => Ok(()),
         };
         let printed = printed.and_then(|()| printer.flush().map_err(CommandError::output));
@@ -54,38 +54,39 @@ impl LivePrinter<'_> {
 ///
 /// A reel cannot be read, or the output not written.
 pub(super) fn run(
-    path: &Path,
-    live: Option<&Live>,
+    (path, live): (&Path, Option<&Live>),
     prepared: &Prepared,
     form: Form,
+    shared: &mut Shared,
     context: &Context,
 ) -> Result<Vec<CheckedReel>, CommandError> {
     let mut ending = Ending::new(live, path);
-    let mut reels = vec![one(path, &mut ending, prepared, form, context)?];
+    let mut reels = vec![one((path, &mut ending), prepared, form, shared, context)?];
     while let Some(next) = ending.next_reel() {
         context.printer.note(&format!("recording continues in {}", next.display()));
-        reels.push(one(&next, &mut ending, prepared, form, context)?);
+        reels.push(one((&next, &mut ending), prepared, form, shared, context)?);
     }
+    ending.reel.report_end(note);
     Ok(reels)
 }
 
 /// Follows one reel to its end. One that continues another has its handshake there: rules that need it are skipped.
 fn one(
-    path: &Path,
-    ending: &mut Ending<'_>,
+    (path, ending): (&Path, &mut Ending<'_>),
     prepared: &Prepared,
     form: Form,
+    shared: &mut Shared,
     context: &Context,
 ) -> Result<CheckedReel, CommandError> {
     let (reader, path) = reels::open(Some(path))?;
     let mut reader = reader.following().with_payloads();
     let reel = CheckedReel { began: reader.header().created, ..super::unchecked(&path) };
-    let mut printer = LivePrinter { form, context, reel: &reel, failure: None };
-    let live = ending.live;
+    let mut printer = LivePrinter { form, context, reel: &reel, shared, failure: None };
+    let live = ending.reel.live();
     let mut check = Check::new(&prepared.settings, &prepared.baseline).of_reel(reel.began);
     check.begin(reader.header());
     let followed =
-        checking::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));
+        following::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));
     followed.map_err(|error| CommandError::reading(&path, &error))?;
     let checked: Checked = check.finish(&mut |found| printer.print(found));
     match printer.failure {
@@ -100,16 +101,18 @@ fn take(item: &Item, live: Option<&Live>, check: &mut Check<'_>, printer: &mut L
         Item::Damage(damage) => check.take_damage(damage),
         Item::Block(block) => {
             let wanted = block.events().filter(|event| stream == 0 || event.header.stream == stream);
-            wanted.for_each(|event| check.observe(&event, &mut |found| printer.print(found)));
+            for event in wanted {
+                let payload = printer.shared.payload(&event);
+                let event = Event { header: event.header, payload: &payload };
+                check.observe(&event, &mut |found| printer.print(found));
+            }
         }
     }
 }
 
-/// Says when to stop following.
+/// Says when to stop following: when the reel cannot grow any more, or the user interrupts.
 struct Ending<'a> {
-    live: Option<&'a Live>,
-    followed: (u64, u64),
-    looked: Instant,
+    reel: GrowingReel<'a>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -118,28 +121,14 @@ impl<'a> Ending<'a> {
         let interrupted = Arc::<AtomicBool>::default();
         // Without a handler, an interrupt ends the command without its summary.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted));
-        Self { live, followed: reels::identity(path).unwrap_or_default(), looked: Instant::now(), interrupted }
+        Self { reel: GrowingReel::new(live, path), interrupted }
     }
 
     fn goes_on(&mut self) -> bool {
-        if self.interrupted.load(Ordering::Relaxed) {
-            return false;
-        }
-        let Some(live) = self.live.filter(|_| self.looked.elapsed() >= SESSION_CHECK_INTERVAL) else { return true };
-        self.looked = Instant::now();
-        live.lives() && live.other_reel(self.followed).is_none()
+        !self.interrupted.load(Ordering::Relaxed) && self.reel.goes_on()
     }
 
-    /// Waits until the session records to another reel. `None` if the session ended, or the user interrupted.
     fn next_reel(&mut self) -> Option<PathBuf> {
-        let live = self.live?;
-        while live.lives() && !self.interrupted.load(Ordering::Relaxed) {
-            if let Some(next) = live.other_reel(self.followed) {
-                self.followed = reels::identity(&next).unwrap_or_default();
-                return Some(next);
-            }
-            std::thread::sleep(FOLLOW_PAUSE);
-        }
-        None
+        self.reel.next_reel(|| self.interrupted.load(Ordering::Relaxed))
     }
 }

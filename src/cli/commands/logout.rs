@@ -1,0 +1,71 @@
+//! `logout`: forgets logins.
+
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
+use crate::files::logins::Logins;
+use crate::oauth::Grant;
+use crate::redact::redact_url;
+use crate::runtime;
+use crate::runtime::login::{revoke, server_url};
+use crate::transport::Remote;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Forget a login, and revoke its tokens if the authorization server supports that.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel logout https://host/mcp
+  mcpreel logout --all
+
+Exit codes: 0 forgotten; 2 there is no such login; 3 the logins cannot be read.")]
+pub(crate) struct LogoutArgs {
+    /// The server's URL; `mcpreel logins` lists your logins.
+    #[arg(required_unless_present = "all")]
+    url: Option<String>,
+    /// Forget all logins.
+    #[arg(long, conflicts_with = "url")]
+    all: bool,
+    /// Trust the certificates in this PEM file in addition to the system's.
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
+pub(super) fn run(args: &LogoutArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let logins = Logins::here()?;
+    let reading = |error: &std::io::Error| CommandError::reading(logins.path(), error);
+    let wanted = args.url.as_deref().map(server_url).transpose()?;
+    let mut chosen = logins.all().map_err(|error| reading(&error))?;
+    if let Some(wanted) = &wanted {
+        chosen.retain(|grant| grant.server == wanted.as_str());
+        if chosen.is_empty() {
+            let error = CommandError::usage(format!("you are not logged in to {}", redact_url(wanted.as_str())));
+            return Err(error.hint("`mcpreel logins` lists your logins"));
+        }
+    }
+    let remote = Remote { cacert: args.cacert.clone(), ..Remote::default() };
+    for grant in chosen {
+        let lock = logins.lock().map_err(|error| CommandError::writing(logins.path(), &error))?;
+        logins.remove(&lock, &grant.server).map_err(|error| CommandError::writing(logins.path(), &error))?;
+        drop(lock);
+        let revoked = runtime::block_on(revoke(&grant, &remote));
+        context.printer.note(&described(&grant, &revoked));
+    }
+    Ok(Outcome::Clean)
+}
+
+/// What happened to a login, in words.
+fn described(grant: &Grant, revoked: &Result<bool, CommandError>) -> String {
+    let Grant { issuer, .. } = grant;
+    let tokens = match revoked {
+        Ok(true) => "its tokens are revoked".to_owned(),
+        Ok(false) => format!("{issuer} cannot revoke its tokens, which are valid until they expire"),
+        Err(error) => format!("its tokens may still be valid ({})", error.message),
+    };
+    format!("logged out of {}; {tokens}", redact_url(&grant.server))
+}

@@ -1,0 +1,193 @@
+//! mcpreel as a client of an authorization server: registered by the user, known by a metadata document, or registered
+//! on the spot (RFC 7591).
+
+use super::challenge::split_scopes;
+use super::discovery::AuthorizationServer;
+use super::error::quoted;
+use super::{Exchanges, HttpRequest, HttpResponse, OAuthError};
+use hyper::Method;
+use hyper::header::{ACCEPT, CONTENT_TYPE};
+use oauth2::ClientSecret;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use url::Url;
+
+/// Who mcpreel is for an authorization server.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Identity {
+    /// A client that mcpreel registers itself.
+    #[default]
+    Dynamic,
+    /// A client that the user has registered, with its secret if it has one.
+    Registered(String, Option<ClientSecret>),
+}
+
+impl Identity {
+    /// Whether the id is the URL of a client id metadata document.
+    fn is_document(id: &str) -> bool {
+        Url::parse(id).is_ok_and(|url| url.scheme() == "https" && url.path().len() > 1)
+    }
+}
+
+/// How a client got its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Registration {
+    /// mcpreel registered it.
+    Dynamic,
+    /// The user registered it.
+    Registered,
+    /// Its id is the URL of its metadata document.
+    Document,
+}
+
+/// A client of one authorization server.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Client {
+    /// Its id.
+    pub id: String,
+    /// Its secret; public clients have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<ClientSecret>,
+    /// The secret is sent in the body of requests, rather than as HTTP Basic.
+    #[serde(default)]
+    pub secret_in_body: bool,
+    /// How it got its id.
+    pub registration: Registration,
+    /// Where responses to logins go.
+    pub redirect_uri: String,
+    /// The scopes that it was registered with.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+}
+
+impl Client {
+    /// Whether it can be used for another login.
+    fn serves(&self, redirect_uri: &str, scopes: &[String]) -> bool {
+        match self.registration {
+            Registration::Dynamic => {
+                self.redirect_uri == redirect_uri && scopes.iter().all(|scope| self.scopes.contains(scope))
+            }
+            Registration::Registered | Registration::Document => true,
+        }
+    }
+}
+
+/// The client for a login at `server` (MCP 2025-11-25, Client Registration Approaches). `known` is a client of the same
+/// authorization server, which is used again if possible.
+///
+/// # Errors
+/// There is no way to become a client.
+pub(crate) async fn client(
+    exchanges: &dyn Exchanges,
+    server: &AuthorizationServer,
+    (identity, known): (&Identity, Option<&Client>),
+    redirect_uri: &str,
+    scopes: &[String],
+) -> Result<Client, OAuthError> {
+    if let Identity::Registered(id, secret) = identity {
+        return registered(server, id, secret.clone(), redirect_uri);
+    }
+    if let Some(known) = known.filter(|known| known.serves(redirect_uri, scopes)) {
+        return Ok(Client { redirect_uri: redirect_uri.to_owned(), ..known.clone() });
+    }
+    register(exchanges, server, redirect_uri, scopes).await
+}
+
+fn registered(
+    server: &AuthorizationServer,
+    id: &str,
+    secret: Option<ClientSecret>,
+    redirect_uri: &str,
+) -> Result<Client, OAuthError> {
+    let is_document = Identity::is_document(id);
+    if is_document && !server.accepts_documents {
+        return Err(OAuthError::NoDocuments(quoted(&server.issuer)));
+    }
+    Ok(Client {
+        id: id.to_owned(),
+        secret_in_body: auth_method(server) == "client_secret_post",
+        secret,
+        registration: if is_document { Registration::Document } else { Registration::Registered },
+        redirect_uri: redirect_uri.to_owned(),
+        scopes: Vec::new(),
+    })
+}
+
+/// How to authenticate at the token endpoint: not at all if possible, because a program on a user's machine keeps no
+/// secrets. Without a list, the default is Basic (RFC 8414 §2), but public clients must be supported (OAuth 2.1 §2.1).
+fn auth_method(server: &AuthorizationServer) -> &'static str {
+    let Some(methods) = &server.auth_methods else { return "none" };
+    let known = ["none", "client_secret_post", "client_secret_basic"];
+    known.into_iter().find(|known| methods.iter().any(|method| method == known)).unwrap_or("none")
+}
+
+#[derive(Deserialize)]
+struct Registered {
+    client_id: String,
+    client_secret: Option<ClientSecret>,
+    token_endpoint_auth_method: Option<String>,
+    scope: Option<String>,
+}
+
+async fn register(
+    exchanges: &dyn Exchanges,
+    server: &AuthorizationServer,
+    redirect_uri: &str,
+    scopes: &[String],
+) -> Result<Client, OAuthError> {
+    let endpoint = server.registration_endpoint.as_ref();
+    let endpoint = endpoint.ok_or_else(|| OAuthError::NoRegistration(quoted(&server.issuer)))?;
+    let asked = auth_method(server);
+    let request = registration(endpoint, asked, redirect_uri, scopes)?;
+    let response = exchanges.send(request).await.map_err(|error| OAuthError::Exchange(error.0))?;
+    let Registered { client_id, client_secret, token_endpoint_auth_method, scope } = match response.status().as_u16() {
+        200 | 201 => serde_json::from_slice(response.body())
+            .map_err(|_| OAuthError::Registration("its response contains no client id".to_owned()))?,
+        _ => return Err(OAuthError::Registration(refusal(&response))),
+    };
+    let method = token_endpoint_auth_method.as_deref().unwrap_or(asked);
+    Ok(Client {
+        id: client_id,
+        secret: client_secret.filter(|_| method != "none"),
+        secret_in_body: method == "client_secret_post",
+        registration: Registration::Dynamic,
+        redirect_uri: redirect_uri.to_owned(),
+        scopes: scope.map_or_else(|| scopes.to_vec(), |scope| split_scopes(&scope)),
+    })
+}
+
+fn registration(
+    endpoint: &Url,
+    auth_method: &str,
+    redirect_uri: &str,
+    scopes: &[String],
+) -> Result<HttpRequest, OAuthError> {
+    let mut about = json!({
+        "client_name": "mcpreel",
+        "application_type": "native",
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": auth_method,
+    });
+    if !scopes.is_empty() {
+        about["scope"] = scopes.join(" ").into();
+    }
+    let request = hyper::Request::builder().method(Method::POST).uri(endpoint.as_str());
+    let request = request.header(CONTENT_TYPE, "application/json").header(ACCEPT, "application/json");
+    request
+        .body(about.to_string().into_bytes())
+        .map_err(|error| OAuthError::Exchange(format!("cannot request {endpoint}: {error}")))
+}
+
+/// The error in a response (RFC 6749 §5.2, RFC 7591 §3.2.2), else its status.
+pub(super) fn refusal(response: &HttpResponse) -> String {
+    let body: Value = serde_json::from_slice(response.body()).unwrap_or_default();
+    let member = |name: &str| body[name].as_str().map(quoted);
+    match (member("error"), member("error_description")) {
+        (Some(error), Some(description)) => format!("{error} ({description})"),
+        (Some(error), None) => error,
+        _ => format!("HTTP {}", response.status()),
+    }
+}

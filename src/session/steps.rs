@@ -103,6 +103,13 @@ pub(crate) struct Step {
     pub last: u64,
 }
 
+impl Step {
+    /// Returns whether it is a line that is no message, or stands for missing traffic.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self.kind, StepKind::Broken | StepKind::Gap)
+    }
+}
+
 /// A request without a response so far.
 #[derive(Debug)]
 struct OpenRequest {
@@ -123,6 +130,8 @@ pub(crate) struct Steps {
     pub participants: Participants,
     steps: Vec<Step>,
     left_out: u64,
+    /// Whether each repetition has a step of its own.
+    is_unfolded: bool,
     open: BTreeMap<u64, OpenRequest>,
     by_id: HashMap<(u32, Direction, IdKey), u64>,
     /// The open requests of each side in which others may be nested.
@@ -130,6 +139,11 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
+    /// Steps where each repetition is one of its own.
+    pub(crate) fn unfolded() -> Self {
+        Self { is_unfolded: true, ..Self::default() }
+    }
+
     /// Takes the next event, described in words. It becomes a step if `is_shown`; `rules` are those that it violates.
     pub(crate) fn take(
         &mut self,
@@ -186,7 +200,8 @@ impl Steps {
 
     /// Adds a step, or counts it if it repeats the last one.
     fn push(&mut self, step: Step) {
-        if let Some(last) = self.steps.last_mut().filter(|last| repeats(last, &step)) {
+        let folds = !self.is_unfolded;
+        if let Some(last) = self.steps.last_mut().filter(|last| folds && repeats(last, &step)) {
             (last.count, last.last, last.about, last.subject) = (last.count + 1, step.seq, step.about, step.subject);
         } else if self.steps.len() < MAX_STEPS {
             self.steps.push(step);
@@ -354,8 +369,10 @@ fn kind_of(header: &EventHeader) -> StepKind {
 /// Whether something failed: a request, a tool, an HTTP exchange.
 fn has_failed(header: &EventHeader, kind: StepKind) -> bool {
     let is_error = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error);
-    let is_broken = matches!(kind, StepKind::Broken | StepKind::Gap);
-    is_error || is_broken || header.flags.has(Flags::TOOL_ERROR) || header.flags.has(Flags::FAILED)
+    is_error
+        || matches!(kind, StepKind::Broken | StepKind::Gap)
+        || header.flags.has(Flags::TOOL_ERROR)
+        || header.flags.has(Flags::FAILED)
 }
 
 #[cfg(test)]

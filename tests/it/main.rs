@@ -36,6 +36,7 @@ mod oauth;
 mod oracle;
 mod overlay;
 mod packs;
+mod page;
 mod peers;
 mod project;
 mod proposal_peers;

@@ -1,5 +1,7 @@
 //! `export`: a reel in other formats.
 
+mod html;
+
 use crate::cli::packs::PackOptions;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
@@ -9,6 +11,7 @@ use crate::error::CommandError;
 use crate::files::output::Output;
 use crate::files::reels;
 use crate::formats::{self, ExportFormat, Exporter};
+use crate::page;
 use crate::session::selection::Selection;
 use crate::trace::{Block, Damage, Item, ReelReader};
 use crate::wire::mask::MaskedWriter;
@@ -31,7 +34,8 @@ Examples:
   mcpreel export session.reel 'tool:echo or error' -f csv -o calls.csv
   mcpreel export --redact session.reel -o shared.jsonl
   mcpreel export --redact --format markdown session.reel -o shared.md
-  mcpreel export --format commands session.reel > repeat.sh")]
+  mcpreel export --format commands session.reel > repeat.sh
+  mcpreel export --format html session.reel -o session.html   # redacted, for any browser")]
 pub(crate) struct ExportArgs {
     /// The reel (`-` for stdin; default: the newest), followed by a filter of what is exported, as in `mcpreel show`.
     #[arg(value_name = "REEL|FILTER")]
@@ -49,11 +53,30 @@ pub(crate) struct ExportArgs {
     packs: PackOptions,
     #[command(flatten)]
     redact: RedactOptions,
+    /// Do not replace secrets in `--format html`, which is redacted otherwise.
+    #[arg(long, conflicts_with = "redact")]
+    no_redact: bool,
+}
+
+/// Fails if the output would replace the reel.
+///
+/// # Errors
+///
+/// Both are the same file.
+fn check_output(reel: &Path, output: &Path) -> Result<(), CommandError> {
+    match (reel.canonicalize(), output.canonicalize()) {
+        (Ok(from), Ok(to)) if from == to => {
+            Err(CommandError::usage(format!("{} is the reel itself", output.display()))
+                .hint("write the export to another file"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The names of all formats, with their help.
 fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(formats::EXPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about)))
+    let all = formats::EXPORT.iter().map(|format| (format.name, format.about)).chain([(page::NAME, page::ABOUT)]);
+    PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
 impl ExportArgs {
@@ -71,14 +94,12 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let (path, words) = split_words(&args.words)?;
     let terms = words.join(" ");
     let selection = Selection::new(parse_filter(&terms, args.packs.registry()?, path.is_some())?);
+    if args.format == page::NAME {
+        return html::run(args, path, selection, context);
+    }
     let is_newest = path.is_none();
     let (reader, path) = args.redact.open_whole(path)?;
-    if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
-        && from == to
-    {
-        return Err(CommandError::usage(format!("{} is the reel itself", args.output.display()))
-            .hint("write the export to another file"));
-    }
+    check_output(&path, &args.output)?;
     // A message that came in several pieces is selected as a whole.
     let reader = if selection.is_everything() { reader.leaving_long() } else { reader.with_payloads() };
     let warning = SecretWarning::of_reel(&args.redact, reader.header())?;

@@ -1,6 +1,6 @@
 // The session in the page: columns of all events, and their texts in compressed blocks that are read when needed.
 
-import { lowerAscii } from "./filter.js";
+import { lowerAscii } from "./filter.mjs";
 
 const KEPT_BLOCKS = 8;
 

@@ -1,6 +1,6 @@
 // A list that only has the rows on screen in the document, however many there are.
 
-import { el } from "./dom.js";
+import { el } from "./dom.mjs";
 
 // Browsers cannot show elements above some 17 million pixels.
 const MAX_PIXELS = 8_000_000;

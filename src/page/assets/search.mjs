@@ -1,6 +1,6 @@
 // Runs a filter over all events in slices, so that the page stays responsive.
 
-import { searchable } from "./data.js";
+import { searchable } from "./data.mjs";
 
 const SLICE_MS = 12;
 

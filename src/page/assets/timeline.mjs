@@ -1,7 +1,7 @@
 // The zoomable timeline: a lane for each thing that was called, a bar where somebody waited for it.
 
-import { el, visible } from "./dom.js";
-import { duration } from "./units.js";
+import { el, visible } from "./dom.mjs";
+import { duration } from "./units.mjs";
 
 const LANE = 20;
 const AXIS = 22;
@@ -32,6 +32,22 @@ export function ticks(range, most) {
   return found;
 }
 
+/** How much of each column's time was waited, from 0 to 1; negative where something failed. */
+export function coverage(waits, x, end, columns) {
+  const parts = new Float64Array(columns);
+  const failed = new Uint8Array(columns);
+  for (const wait of waits) {
+    const [from, to] = [x(wait.start), x(wait.end ?? end)];
+    if (to < 0 || from >= columns) continue;
+    const last = Math.min(columns - 1, Math.floor(to));
+    for (let at = Math.max(0, Math.floor(from)); at <= last; at += 1) {
+      parts[at] = Math.min(1, parts[at] + Math.max(0.05, Math.min(to, at + 1) - Math.max(from, at)));
+    }
+    if (wait.failed && to < columns) failed[last] = 1;
+  }
+  return parts.map((part, at) => (failed[at] === 1 ? -Math.max(part, 0.4) : part));
+}
+
 /** A timeline of lanes; `onselect(at)` is called with the place of a request. */
 export class Timeline {
   constructor({ onselect, onrange }) {
@@ -49,7 +65,7 @@ export class Timeline {
     this.tools = el("div", { class: "tools", role: "toolbar", "aria-label": "Zoom" },
       button("+", "Zoom in", () => this.zoom(0.5)), button("−", "Zoom out", () => this.zoom(2)),
       button("←", "Earlier", () => this.move(-0.25)), button("→", "Later", () => this.move(0.25)),
-      button("All", "Show the whole session", () => this.set(this.whole)));
+      button("Whole session", "Whole session", () => this.set(this.whole)));
     this.element = el("div", { class: "timeline" }, this.tools, el("div", { class: "timeline-scroll" }, this.canvas));
     new ResizeObserver(() => this.schedule()).observe(this.element);
   }
@@ -132,17 +148,13 @@ export class Timeline {
     pen.clip();
     pen.fillText(arrow + visible(lane.name), 4, top + LANE / 2);
     pen.restore();
-    let drawn = -1;
-    for (const wait of lane.waits) {
-      const [from, to] = [Math.max(this.label, this.x(wait.start)), Math.min(this.width, this.x(wait.end ?? this.whole.end))];
-      // A bar in a pixel that is full already changes nothing, unless it failed.
-      if (to < this.label || from > this.width || (to <= drawn && !wait.failed)) continue;
-      drawn = Math.max(drawn, Math.floor(to));
-      pen.fillStyle = wait.failed ? colours.bad : colours[lane.dir];
-      pen.globalAlpha = wait.end === null ? 0.35 : 1;
-      pen.fillRect(from, top + 4, Math.max(2, to - from), LANE - 8);
-      pen.globalAlpha = 1;
-    }
+    const colour = lane.waits.some((wait) => wait.end !== null) ? colours[lane.dir] : colours.faint;
+    coverage(lane.waits, (time) => this.x(time) - this.label, this.whole.end, Math.ceil(this.width - this.label)).forEach((part, column) => {
+      if (part === 0) return;
+      const high = Math.max(2, Math.abs(part) * (LANE - 6));
+      pen.fillStyle = part < 0 ? colours.bad : colour;
+      pen.fillRect(this.label + column, top + LANE - 3 - high, 1, high);
+    });
   }
 
   /** The request at a position, or null. */

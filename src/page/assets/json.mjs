@@ -1,6 +1,6 @@
 // Shows JSON text to the letter, with folds: every number, escape and repeated key as it crossed the wire.
 
-import { el, visible } from "./dom.js";
+import { el, visible } from "./dom.mjs";
 
 const MAX_ITEMS = 200;
 const LONG_STRING = 400;

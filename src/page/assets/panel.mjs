@@ -1,8 +1,8 @@
 // The panel with everything about one event: what it is, its findings, its counterpart, its message and its bytes.
 
-import { el, fill, visible } from "./dom.js";
-import { outline, shown } from "./json.js";
-import { bytes, counted, duration, seconds } from "./units.js";
+import { el, fill, visible } from "./dom.mjs";
+import { outline, shown } from "./json.mjs";
+import { bytes, counted, duration, seconds } from "./units.mjs";
 
 const MAX_HEX = 64 * 1024;
 
@@ -62,7 +62,7 @@ function findings(session, at) {
 export function finding(session, found) {
   const place = found.row < 0 ? null : el("p", {}, link(session.columns.seq[found.row]), found.path ? ` at ${visible(found.path)}` : "");
   return el("article", { class: `finding ${found.severity}` },
-    el("h4", {}, el("span", { class: `mark ${found.severity}` }, found.severity), ` ${found.rule}`),
+    el("p", { class: "finding-title" }, el("span", { class: `mark ${found.severity}` }, found.severity), ` ${found.rule}`),
     el("p", {}, visible(found.seen)),
     el("details", {}, el("summary", {}, "The rule"), el("p", {}, found.text), el("p", { class: "faint" }, found.source), found.fix ? el("p", {}, `Fix: ${found.fix}`) : null),
     place, found.excuse ? el("p", { class: "faint" }, `Does not count: ${visible(found.excuse)}`) : null);

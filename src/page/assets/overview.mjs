@@ -1,9 +1,9 @@
 // The overview: findings first, then what is slow, what failed, who waited, and the counts by method.
 
-import { el, visible } from "./dom.js";
-import { finding, link } from "./panel.js";
-import { bytes, counted, duration, seconds } from "./units.js";
-import { countsOf, quantiles, shares } from "./waits.js";
+import { el, visible } from "./dom.mjs";
+import { finding, link } from "./panel.mjs";
+import { bytes, counted, duration, seconds } from "./units.mjs";
+import { countsOf, quantiles, shares } from "./waits.mjs";
 
 const MAX_FINDINGS = 50;
 const MAX_ROWS = 15;

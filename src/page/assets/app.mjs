@@ -1,16 +1,16 @@
 // Puts the page together: tabs, filter, list, pictures, panel, links, themes, keys and printing.
 
-import { byId, el, fill, visible } from "./dom.js";
-import { Session, readBlock } from "./data.js";
-import { parseFilter } from "./filter.js";
-import { VirtualList } from "./list.js";
-import { overview, table } from "./overview.js";
-import { link, show } from "./panel.js";
-import { pause, search } from "./search.js";
-import { arrowRow, arrowsOf, headings, lanesOfStreams, says } from "./sequence.js";
-import { Timeline } from "./timeline.js";
-import { bytes, counted, duration, seconds } from "./units.js";
-import { lanesOf } from "./waits.js";
+import { byId, el, fill, visible } from "./dom.mjs";
+import { Session, readBlock } from "./data.mjs";
+import { parseFilter } from "./filter.mjs";
+import { VirtualList } from "./list.mjs";
+import { overview, table } from "./overview.mjs";
+import { link, show } from "./panel.mjs";
+import { pause, search } from "./search.mjs";
+import { arrowRow, arrowsOf, headings, lanesOfStreams, says } from "./sequence.mjs";
+import { Timeline } from "./timeline.mjs";
+import { bytes, counted, duration, seconds } from "./units.mjs";
+import { lanesOf } from "./waits.mjs";
 
 const ROW_HEIGHT = 22;
 const TABS = ["overview", "messages", "sequence", "timeline"];

@@ -1,6 +1,6 @@
 // The filter language of mcpreel: the same grammar as `mcpreel show`. Rows are the objects of data.js.
 
-import { parseSize, parseTime } from "./units.js";
+import { parseSize, parseTime } from "./units.mjs";
 
 const MAX_DEPTH = 100;
 const KINDS = ["request", "notification", "result", "error", "batch", "unclassified", "malformed", "noise", "blank"];

@@ -1,7 +1,7 @@
 // The sequence diagram: a lifeline for the client and one for each server, an arrow for each message.
 
-import { el, visible } from "./dom.js";
-import { duration, seconds } from "./units.js";
+import { el, visible } from "./dom.mjs";
+import { duration, seconds } from "./units.mjs";
 
 /** The most lifelines beside the client's. The last one stands for all further streams. */
 const MAX_LANES = 12;
@@ -63,7 +63,7 @@ function lifelines(lanes, row) {
   const far = lanes.of.get(row.stream) ?? lanes.count;
   const kind = row.dir === null ? (row.event === "gap" ? "gap" : "dot") : row.kind === "notification" ? "open" : row.isResponse ? "dashed" : "solid";
   const text = row.latency === null ? "" : duration(row.latency);
-  const arrow = el("span", { class: `arrow ${kind} ${row.dir ?? ""} ${tone(row)}` }, text);
+  const arrow = el("span", { class: `arrow ${kind} ${row.dir ?? ""} ${tone(row)}` }, text === "" ? null : el("span", { class: "took" }, text));
   arrow.style.setProperty("--far", far);
   const lines = Array.from({ length: lanes.count + 1 }, (_, at) => {
     const line = el("span", { class: "lifeline" });

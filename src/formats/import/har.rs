@@ -11,7 +11,6 @@ use crate::wire::{Direction, Framing, json};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::io::BufRead;
 
 /// See the module.
@@ -235,7 +234,7 @@ fn body(content: Members<'_>) -> Vec<u8> {
     }
 }
 
-fn latin1(text: &Cow<'_, str>, size: usize) -> Option<Vec<u8>> {
+fn latin1(text: &str, size: usize) -> Option<Vec<u8>> {
     let bytes: Vec<u8> =
         text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect::<Option<_>>()?;
     (bytes.len() == size).then_some(bytes)

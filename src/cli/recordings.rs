@@ -82,7 +82,7 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
 
 /// The error about a file of no known format.
 pub(super) fn unknown(shown: &Path) -> CommandError {
-    let error = CommandError::new(ErrorKind::Input, format!("{}: of no format that mcpreel reads", shown.display()));
+    let error = CommandError::new(ErrorKind::Input, format!("{}: unknown format", shown.display()));
     with_formats(error)
 }
 

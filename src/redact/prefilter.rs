@@ -174,6 +174,8 @@ impl Prefilter {
             let place = last_of_name(text, end);
             if self.is_suspicious(half.pattern(), text, end, finder) {
                 found.push(place);
+            } else if let Some(quote) = end_of_member_name(text, end) {
+                found.push(last_of_name(text, quote));
             }
             // What divides a name from its value may begin something else.
             at = end.saturating_sub(1).max(at + 1);
@@ -248,6 +250,15 @@ fn compiled(patterns: &[String]) -> Result<Regex, Box<BuildError>> {
         .configure(Config::new().utf8_empty(false).auto_prefilter(false))
         .build_many(patterns)
         .map_err(Box::new)
+}
+
+/// Returns where the name of a member ends in which something is divided at `end`, such as `"secretName=1": 2`.
+fn end_of_member_name(text: &[u8], end: usize) -> Option<usize> {
+    if text.get(end.checked_sub(1)?) != Some(&b'=') {
+        return None;
+    }
+    let quote = end + memchr::memchr(b'"', &text[end..])?;
+    text[quote + 1..].trim_ascii_start().starts_with(b":").then_some(quote)
 }
 
 /// Returns the place of the last byte before `end` that is not between a name and its value.

@@ -49,7 +49,7 @@ Examples:
   mcpreel diff a.reel b.reel --only latency   # response times
   mcpreel diff a.reel b.reel --format json | jq '.units[].patch'
   mcpreel diff a.reel b.reel --format markdown   # for a pull request
-  mcpreel diff a.reel b.reel --format html > diff.html   # redacted, for any browser
+  mcpreel diff a.reel b.reel --format html > diff.html   # redacted
 
 Compare what servers offer, and fail if a change breaks clients:
   mcpreel diff --surface a.reel b.reel

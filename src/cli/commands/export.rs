@@ -35,7 +35,7 @@ Examples:
   mcpreel export --redact session.reel -o shared.jsonl
   mcpreel export --redact --format markdown session.reel -o shared.md
   mcpreel export --format commands session.reel > repeat.sh
-  mcpreel export --format html session.reel -o session.html   # redacted, for any browser")]
+  mcpreel export --format html session.reel -o session.html   # redacted")]
 pub(crate) struct ExportArgs {
     /// The reel (`-` for stdin; default: the newest), followed by a filter of what is exported, as in `mcpreel show`.
     #[arg(value_name = "REEL|FILTER")]

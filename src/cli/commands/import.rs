@@ -154,7 +154,7 @@ pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, Comma
         context.printer.note(&format!("{events} events, {} in {path}", line::bytes(bytes)));
     }
     if !source.lacks.is_empty() {
-        context.printer.note(&format!("not in such a file: {}", source.lacks));
+        context.printer.note(&format!("this format cannot express: {}", source.lacks));
     }
     if imported.unreadable > REPORTED {
         context.printer.note(&format!("{shown}: {} parts cannot be read", imported.unreadable));

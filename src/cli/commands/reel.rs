@@ -51,7 +51,6 @@ pub(crate) enum ReelCommand {
     Index(OneReel),
     /// Compress a reel as much as possible. It is left alone if it would not get smaller.
     Compact(RewriteArgs),
-    /// Print the exact bytes of one direction, or of stderr.
     Cat(cat::CatArgs),
     Cut(cut::CutArgs),
     Merge(merge::MergeArgs),

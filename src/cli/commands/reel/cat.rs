@@ -8,7 +8,13 @@ use crate::trace::{EventHeader, EventKind, Flags, Item, ReelReader};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+/// Print the exact bytes of one direction, or of stderr.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel reel cat session.reel                    # the server's bytes
+  mcpreel reel cat --stream c2s session.reel | head -n 1
+  mcpreel reel cat --stream stderr --redact session.reel")]
 pub(crate) struct CatArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,

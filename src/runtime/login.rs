@@ -16,6 +16,7 @@ use crate::transport::listen::redirect::RedirectListener;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use hyper::{Request, Response, StatusCode};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -99,8 +100,7 @@ impl From<LoginError> for CommandError {
             LoginError::File(_) => ErrorKind::Input,
             _ => ErrorKind::Peer,
         };
-        let failed = Self::new(kind, error.to_string());
-        error.advice().map_or_else(|| Self::new(kind, error.to_string()), |advice| failed.hint(advice))
+        error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::hint)
     }
 }
 
@@ -164,15 +164,19 @@ impl UserLogin {
 }
 
 /// Makes sure that the server accepts the user's token, before requests with time limits need it. The user logs in if
-/// necessary.
+/// necessary. Other problems are left to the first request, which reports them.
 ///
 /// # Errors
 ///
-/// The server cannot be reached, or the login failed.
+/// The login failed.
 pub(crate) async fn prepare(remote: &Remote) -> Result<(), CommandError> {
-    match &remote.login {
-        Some(login) => probe(remote, Some(login)).await.map(drop),
-        None => Ok(()),
+    let Some(login) = &remote.login else { return Ok(()) };
+    match probe(remote, Some(login)).await {
+        Err(LoginError::Server(HttpError::Login(message, advice))) => {
+            let failed = CommandError::new(ErrorKind::Peer, message);
+            Err(advice.into_iter().fold(failed, CommandError::hint))
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -198,9 +202,10 @@ pub(crate) fn server_url(url: &str) -> Result<Url, CommandError> {
 }
 
 /// Sends a request that needs a token and means nothing else. It is not recorded.
-async fn probe(remote: &Remote, login: Option<&Login>) -> Result<Response<hyper::body::Incoming>, CommandError> {
-    let server = server_url(&remote.url)?;
-    let client = HttpClient::new(remote).map_err(LoginError::from)?;
+async fn probe(remote: &Remote, login: Option<&Login>) -> Result<Response<Incoming>, LoginError> {
+    let wrong = |why: &dyn std::fmt::Display| HttpError::Url(remote.url.clone(), why.to_string());
+    let server = Url::parse(&remote.url).map_err(|error| wrong(&error))?;
+    let client = HttpClient::new(remote)?;
     let host = match server.port() {
         Some(port) => format!("{}:{port}", server.host_str().unwrap_or_default()),
         None => server.host_str().unwrap_or_default().to_owned(),
@@ -214,25 +219,8 @@ async fn probe(remote: &Remote, login: Option<&Login>) -> Result<Response<hyper:
         request = request.header(name, value.as_bytes());
     }
     let request = request.body(Bytes::from_static(PROBE.as_bytes()));
-    let request = request.map_err(|error| CommandError::usage(format!("cannot ask the server: {error}")))?;
-    // A login has a time limit of its own.
-    let sent = login::send(&client, login, request);
-    let sent = match login {
-        Some(_) => sent.await,
-        None => timeout(PROBE_TIME, sent)
-            .await
-            .unwrap_or_else(|_| Err(HttpError::Exchange(format!("{server} did not answer within {PROBE_TIME:?}")))),
-    };
-    sent.map_err(|error| match error {
-        HttpError::Login(message, advice) => {
-            let failed = CommandError::new(ErrorKind::Peer, message);
-            match advice {
-                Some(advice) => failed.hint(advice),
-                None => failed,
-            }
-        }
-        error => LoginError::from(error).into(),
-    })
+    let request = request.map_err(|error| wrong(&error))?;
+    login::send(&client, login, request, PROBE_TIME).await.map_err(LoginError::from)
 }
 
 /// A keeper that tasks can hold on to.

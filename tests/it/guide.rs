@@ -73,6 +73,7 @@ documents! {
     guide_http: "docs/guide/http.md",
     guide_limits: "docs/guide/limits.md",
     guide_live_sessions: "docs/guide/live-sessions.md",
+    guide_oauth: "docs/guide/oauth.md",
     guide_overlays: "docs/guide/overlays.md",
     guide_packs: "docs/guide/packs.md",
     guide_reading: "docs/guide/reading.md",

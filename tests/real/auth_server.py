@@ -1,8 +1,8 @@
 """A server of the Python SDK that requires OAuth, with the SDK's own authorization server: `auth_server.py PORT`.
 
 Runs with both generations of the SDK. The user agrees at once. Access tokens last LIFETIME seconds (default 3600), and a
-refresh token counts once. POST /test/revoke ends all access tokens; with ?refresh=yes the refresh tokens, too. With
-STEP=yes, the server needs the scope `write` for POSTs that call a tool.
+refresh token counts once. POST /test/revoke ends all access tokens; with ?refresh=yes the refresh tokens, too.
+POST /test/audience turns all access tokens into tokens for another server. With STEP=yes, the server needs the scope `write` for POSTs that call a tool.
 """
 
 import json
@@ -111,6 +111,13 @@ async def revoke(request):
     provider.access.clear()
     if request.query_params.get("refresh"):
         provider.refresh.clear()
+    return JSONResponse({})
+
+
+@server.custom_route("/test/audience", methods=["POST"])
+async def audience(request):
+    for token in provider.access.values():
+        token.resource = "https://other.example/mcp"
     return JSONResponse({})
 
 

@@ -43,6 +43,8 @@ const NO_CLIENT_CODE: i64 = -32000;
 /// The message of that error.
 const NO_CLIENT_MESSAGE: &str = "mcpreel: the server sent this request in response to an injected message, but the client \
     has no open stream on which it could be asked";
+/// How long the server may take to begin its response to an injected message.
+const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// How long a server's request may wait to be inserted into its client's stream, and how long its refusal may take.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
@@ -140,7 +142,7 @@ impl HttpSession {
     }
 
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Incoming>, HttpError> {
-        login::send(&self.client, self.login.as_ref(), request).await
+        login::send(&self.client, self.login.as_ref(), request, MAX_WAIT).await
     }
 
     /// Sends such a request, and passes the server's requests in its response on to the client.

@@ -1,7 +1,7 @@
 //! The user's access token for one server: adds it to requests, and repeats a request when the server asks for another
 //! token or for more scopes (MCP 2025-11-25, Access Token Usage and Scope Challenge Handling).
 
-use super::http::{Body, HttpClient, HttpError, empty, full};
+use super::http::{Body, HttpClient, HttpError, empty, full, place};
 use crate::oauth::Challenge;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
@@ -11,6 +11,8 @@ use hyper::{Request, Response, StatusCode};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// How often one request may ask for another token: first an existing or refreshed one, then that of a new login.
 const MAX_RENEWALS: u8 = 2;
@@ -139,7 +141,7 @@ pub(crate) async fn discard(body: Incoming) {
     let _ = Limited::new(body, MAX_REFUSAL_BYTES).collect().await;
 }
 
-/// Sends a request with the token, if there is a login.
+/// Sends a request with the token, if there is a login. `limit` is the time limit for each response, not for the user.
 ///
 /// # Errors
 /// The exchange or the login failed.
@@ -147,13 +149,16 @@ pub(crate) async fn send(
     client: &HttpClient,
     login: Option<&Login>,
     request: Request<Bytes>,
+    limit: Duration,
 ) -> Result<Response<Incoming>, HttpError> {
     let (head, body) = request.into_parts();
     let mut attempts = Attempts::begin(login).await?;
     loop {
         let mut head = head.clone();
         attempts.apply(&mut head.headers);
-        let response = client.send(Request::from_parts(head, body_of(&body))).await?;
+        let at = place(&head.uri);
+        let late = |_| HttpError::Exchange(format!("{at} did not answer within {limit:?}"));
+        let response = timeout(limit, client.send(Request::from_parts(head, body_of(&body)))).await.map_err(late)??;
         if !attempts.again(response.status(), response.headers()).await? {
             return Ok(response);
         }

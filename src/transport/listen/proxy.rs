@@ -3,7 +3,9 @@
 
 use super::heads::{AmbiguousLength, Watched};
 use super::origin_check::Access;
+use super::request_body::{self, BodyFault};
 use super::upstream::Upstream;
+use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{
     Body, BodyError, BodyFilter, ExchangeEvent, HttpClient, HttpError, MAX_HEAD_BYTES, MAX_HEADERS, SharedObserver,
     empty, full,
@@ -11,10 +13,10 @@ use crate::transport::client::http::{
 use crate::transport::client::http_endpoint::shared_headers;
 use crate::transport::client::login::{Attempts, Login, body_of, discard};
 use crate::transport::client::remote::Remote;
-use crate::wire::Direction;
 use crate::wire::text::error_chain;
+use crate::wire::{Direction, MessageLimit};
 use bytes::Bytes;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, uri};
@@ -59,6 +61,8 @@ pub(crate) struct Proxy {
     login: Option<Login>,
     access: Access,
     body_limit: u64,
+    /// The memory for all requests that are held back.
+    budget: Arc<Budget>,
     watch: SharedObserver,
     /// Tells the user what to do about a server that requires a login.
     advise: Box<dyn Fn(&str) + Send + Sync>,
@@ -89,8 +93,9 @@ impl Proxy {
         let origin = Uri::from_parts(parts).map_err(|error| wrong(&error.to_string()))?;
         let endpoint = url.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
         let (client, headers) = (HttpClient::new(remote)?, shared_headers(remote)?);
-        let login = remote.login.clone();
-        Ok(Self { client, origin, host, endpoint, headers, login, access, body_limit, watch, advise: Box::new(advise) })
+        let budget = Budget::new(MessageLimit::of_bytes(usize::try_from(body_limit).unwrap_or(usize::MAX)));
+        let (login, advise) = (remote.login.clone(), Box::new(advise));
+        Ok(Self { client, origin, host, endpoint, headers, login, access, body_limit, budget, watch, advise })
     }
 
     /// The client for the server, and the user's own headers.
@@ -134,8 +139,10 @@ impl Proxy {
         let own_host = head.headers.get(header::HOST).cloned();
         let from_client = head.extensions.remove::<OnUpgrade>();
         self.turn_to_server(&mut head, upgrade.as_ref());
+        let limit = MessageLimit::of_bytes(usize::try_from(self.body_limit).unwrap_or(usize::MAX));
+        let mut intake = IntakeLimits::of_client(limit, &self.budget);
         let body = if self.login.is_some() || head.method == Method::POST && self.watch.sifts() {
-            match passage.filter(body, self.body_limit).await {
+            match passage.filter(body, &mut intake).await {
                 Err(refused) => return refused,
                 Ok(None) => return passage.keep(),
                 Ok(Some(rest)) => {
@@ -433,16 +440,19 @@ impl Passage {
     }
 
     /// Holds back a request's body for the observer. Returns the part to send on.
-    async fn filter(&mut self, body: Incoming, limit: u64) -> Result<Option<Bytes>, Response<Body>> {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        match Limited::new(body, limit).collect().await {
-            Ok(collected) => {
-                let bytes = collected.to_bytes();
+    async fn filter(&mut self, body: Incoming, intake: &mut IntakeLimits) -> Result<Option<Bytes>, Response<Body>> {
+        match request_body::read(body, intake).await {
+            Ok(bytes) => {
+                let bytes = Bytes::from(bytes);
                 self.see(ExchangeEvent::RequestBody(&bytes));
                 self.see(ExchangeEvent::RequestEnd(None));
                 if self.watch.sifts() { Ok(self.watch.filter(self.exchange, bytes)) } else { Ok(Some(bytes)) }
             }
-            Err(error) => Err(self.answer(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string())),
+            Err(BodyFault::TooLong) => {
+                let reason = HttpError::TooLong(intake.limit.bytes() as u64).to_string();
+                Err(self.answer(StatusCode::PAYLOAD_TOO_LARGE, &reason))
+            }
+            Err(fault) => Err(self.answer(fault.status(), &fault.reported(intake))),
         }
     }
 

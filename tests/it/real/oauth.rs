@@ -79,10 +79,11 @@ impl Scene {
         std::fs::read(self.stage.path("visited")).unwrap_or_default().len()
     }
 
-    fn revoke(&self, query: &str) {
+    /// Has the server of the Python SDK do something to its tokens.
+    fn order(&self, path: &str) {
         let address: SocketAddr = ([127, 0, 0, 1], self.port).into();
         let mut client = Client::connect(address);
-        client.send(format!("POST /test/revoke{query} HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\n\r\n"));
+        client.send(format!("POST /test/{path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\n\r\n"));
         assert_eq!(client.head().expect("a response").status(), 200);
     }
 
@@ -146,22 +147,6 @@ fn the_typescript_sdks_authorization_server() {
 
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
-fn the_typescript_sdk_refuses_a_token_for_another_audience() {
-    let scene = Scene::typescript();
-    scene.calls(&[]);
-    // A token of the same authorization server, for another resource.
-    let store = String::from_utf8(scene.stage.read("mcpreel/logins.json")).expect("text");
-    let other = free_port();
-    let page =
-        scene.stage.run(&["login", &format!("http://localhost:{other}/mcp"), "--no-browser", "--timeout", "1s"], "");
-    assert_eq!(page.code(), 4, "there is no such server: {page:?}");
-    scene.stage.write("mcpreel/logins.json", store.replace("\"access_token\": \"", "\"access_token\": \"x"));
-    scene.calls(&[]);
-    assert_eq!(scene.visits(), 2, "a token that the server does not know leads to a new login");
-}
-
-#[test]
-#[ignore = "needs the real peers; run tests/full.sh"]
 fn the_python_1_sdks_authorization_server() {
     python("py1");
 }
@@ -181,11 +166,13 @@ fn python(venv: &str) {
     let refreshed = scene.calls(&["-v"]);
     assert!(refreshed.err().contains("the token was refreshed"), "{refreshed:?}");
     assert!(scene.tokens().iter().all(|token| !before.contains(token)), "the refresh token is replaced, too");
-    scene.revoke("");
-    scene.calls(&[]);
+    for order in ["revoke", "audience"] {
+        scene.order(order);
+        scene.calls(&[]);
+    }
     scene.tapped();
     assert_eq!(scene.visits(), 1);
-    scene.revoke("?refresh=yes");
+    scene.order("revoke?refresh=yes");
     scene.calls(&[]);
     assert_eq!(scene.visits(), 2);
     let logout = scene.stage.run(&["logout", &scene.url], "");

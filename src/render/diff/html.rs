@@ -20,7 +20,7 @@ const OPEN_UNITS: usize = 20;
 /// Appends the page.
 pub(super) fn html(shown: &Shown<'_>, out: &mut String) {
     let [left, right] = shown.names.map(visible_text);
-    let name = format!("{left} and {right}");
+    let name = format!("A {left}, B {right}");
     out.push_str(&head(&format!("mcpreel diff: {name}"), None));
     let _ = writeln!(out, "<body class=\"document\">\n<header><h1>{}</h1></header>\n<main>", escaped(&name));
     let mut line = String::new();

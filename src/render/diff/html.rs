@@ -84,7 +84,7 @@ fn counts(all: &[SummaryRow], out: &mut String) {
 fn latency(shown: &Shown<'_>, out: &mut String) {
     let Some(rows) = shown.latency else { return };
     let headings = ["response times", "n A", "n B", "median A", "median B", "95 % A", "95 % B", "verdict"];
-    table("Response times", &headings, rows.iter().map(|row| latency_cells(row)), out);
+    table("Response times", &headings, rows.iter().map(latency_cells), out);
 }
 
 fn details(unit: &UnitDiff, is_open: bool, out: &mut String) {

@@ -89,7 +89,7 @@ struct Starting {
 }
 
 impl Reaching {
-    /// The first of these options that is given.
+    /// The first of these options that is given, except for the login's: that is meant for servers that require one.
     fn given(&self) -> Option<&'static str> {
         let given = [
             ("-H", !self.headers.is_empty()),
@@ -97,8 +97,7 @@ impl Reaching {
             ("--cacert", self.cacert.is_some()),
             ("--insecure", self.insecure),
         ];
-        let given = given.into_iter().find(|option| option.1).map(|option| option.0);
-        given.or(self.login.given())
+        given.into_iter().find(|option| option.1).map(|option| option.0)
     }
 }
 
@@ -206,6 +205,8 @@ impl Target {
                 ));
         }
         self.check_started()?;
+        let next = "only servers reached over HTTP (--url) require a login";
+        refuse(self.reaching.login.given(), "a server's command", next)?;
         let Starting { env, cwd } = self.starting.clone();
         let command = ServerCommand { argv: self.argv.clone(), env, cwd, limit: self.limits.max_message };
         check_words(&command)?;
@@ -251,6 +252,10 @@ impl Target {
         each.extend(self.session.iter().map(|name| Self { session: Some(name.clone()), ..Self::default() }));
         if !self.argv.is_empty() {
             each.push(Self { argv: self.argv.clone(), ..Self::default() });
+        }
+        let (is_alone, is_http) = (each.len() == 1, |one: &Self| one.argv.is_empty() && one.session.is_none());
+        for one in each.iter_mut().filter(|one| is_alone || is_http(one)) {
+            one.reaching.login = self.reaching.login.clone();
         }
         if let Some(option) = self.reaching.given() {
             meant(&mut each, option, "--url", |one| one.url.is_some())?.reaching = self.reaching.clone();
@@ -307,7 +312,8 @@ impl Target {
     fn check_joined(&self) -> Result<(), CommandError> {
         let next = "the session's server is already running; omit the option, or start a server after --, or connect \
                     with --url, if the session has one (see `mcpreel sessions`)";
-        refuse(self.starting.given().or(self.reaching.given()), "--session", next)
+        let given = self.starting.given().or(self.reaching.given()).or(self.reaching.login.given());
+        refuse(given, "--session", next)
     }
 
     /// Refuses HTTP options for a server that is started on stdio.

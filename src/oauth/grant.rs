@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-/// A token is renewed this many seconds before it expires: a request takes some time.
+/// A token is renewed this many seconds before it expires, because a request takes some time; at most a quarter of its life.
 const EARLY_SECONDS: u64 = 30;
 
 /// The tokens for one server.
@@ -41,6 +41,9 @@ pub(crate) struct Grant {
     /// When the access token expires, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<u64>,
+    /// When it is renewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    renew_at: Option<u64>,
     /// The scopes of the access token.
     #[serde(default)]
     pub scopes: Vec<String>,
@@ -65,6 +68,7 @@ impl Grant {
             access_token: response.access_token().clone(),
             refresh_token: None,
             expires_at: None,
+            renew_at: None,
             scopes,
         };
         grant.with(response, now)
@@ -76,11 +80,13 @@ impl Grant {
             return Err(OAuthError::Token("it is not a bearer token".to_owned()));
         }
         let granted = |scopes: &Vec<oauth2::Scope>| scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
+        let life = response.expires_in().map(|left| left.as_secs());
         let grant = Self {
             access_token: response.access_token().clone(),
             // A response without a refresh token leaves the old one valid (RFC 6749 §6).
             refresh_token: response.refresh_token().cloned().or(self.refresh_token),
-            expires_at: response.expires_in().map(|left| now.saturating_add(left.as_secs())),
+            expires_at: life.map(|life| now.saturating_add(life)),
+            renew_at: life.map(|life| now.saturating_add(life - EARLY_SECONDS.min(life / 4))),
             scopes: response.scopes().map_or(self.scopes, granted),
             ..self
         };
@@ -96,7 +102,7 @@ impl Grant {
 
     /// Whether the access token has expired, or is about to.
     pub(crate) fn is_stale(&self, now: u64) -> bool {
-        self.expires_at.is_some_and(|at| now.saturating_add(EARLY_SECONDS) >= at)
+        self.renew_at.is_some_and(|at| now >= at)
     }
 
     /// Whether a new access token can be had without the user.

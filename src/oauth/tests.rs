@@ -208,7 +208,7 @@ async fn tokens_are_replaced_by_refreshing_and_end_with_the_refresh_token() {
         assert_eq!(scripted.sent(name).as_deref(), Some(value), "{name}");
     }
     assert_eq!((grant.expires_at, &grant.scopes[..]), (Some(1100), &["a".to_owned(), "b".to_owned()][..]));
-    assert!(!grant.is_stale(1069) && grant.is_stale(1070));
+    assert!(!grant.is_stale(1074) && grant.is_stale(1075), "a quarter of its life is left");
     assert_eq!(format!("{:?}", grant).matches("redacted").count(), 2, "debugging output shows no token");
     let grant = grant.refresh(&scripted, 2000).await.expect("refreshed");
     assert_eq!(

@@ -201,7 +201,8 @@ impl<W: Write> SessionPage<W> {
 
     fn findings(&self, checked: &Checked) -> Vec<Value> {
         // Findings about events that are not selected are left out.
-        let has_place = |found: &&Located| found.finding.seq.is_none_or(|seq| self.columns.seq.binary_search(&seq).is_ok());
+        let has_place =
+            |found: &&Located| found.finding.seq.is_none_or(|seq| self.columns.seq.binary_search(&seq).is_ok());
         checked.findings.iter().filter(has_place).take(MAX_FINDINGS).map(|found| self.finding(found)).collect()
     }
 

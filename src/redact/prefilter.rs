@@ -59,8 +59,8 @@ fn patterns(settings: &Settings) -> Vec<(Look, String)> {
         (Look::Name, format!(r"(?:{TELLING})[^\s=:]*{IS}")),
         (Look::Name, format!(r"(?:{LAST}){IS}")),
         (Look::Name, r"[?&][a-z0-9_.~-]+=".to_owned()),
-        // A name of several words, as no program's variables have.
-        (Look::Other, format!(r#"(?:{TELLING})[^"]*[^a-z0-9_."\\-][^"]*"\s*:"#)),
+        // A name of several words, as no program's variables have. It may contain escaped quotes.
+        (Look::Other, format!(r#"(?:{TELLING})(?:[^"]|\\")*[^a-z0-9_."\\-](?:[^"]|\\")*"\s*:"#)),
         // The name of a header, beside which its value stands.
         (Look::Other, format!(r#"(?:name|key|header)\\*"\s*:\s*\\*"[^"\\]*(?:{TELLING}|(?:{LAST})\\*")"#)),
         (Look::Other, flag()),

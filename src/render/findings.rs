@@ -422,6 +422,7 @@ mod tests {
             of the session: no request may be without a response for
             10 s, or while a later one was answered.
           JSON-RPC 2.0 §4
+          Fix: Answer every request: with an error, if it failed.
             session: bell �
 
         info stream/crlf

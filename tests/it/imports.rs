@@ -49,7 +49,7 @@ fn sent(side: &str) -> Vec<String> {
 
 /// The messages of a side, as `show --raw` prints them.
 fn got(stage: &Stage, reel: &str, side: &str) -> Vec<String> {
-    let shown = stage.ok(&["show", "--raw", "--filter", &format!("dir:{side} kind:message"), reel]).out();
+    let shown = stage.ok(&["show", "--raw", reel, &format!("dir:{side} event:message")]).out();
     // Over HTTP, events have lines around the message.
     let lines = shown.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
     lines.filter(|line| line.starts_with('{')).map(str::to_owned).collect()
@@ -96,10 +96,7 @@ fn an_imported_reel_is_validated_compared_and_replayed() {
     for (name, _, has) in FILES {
         let stage = Stage::new();
         stage.ok(&["import", &file(name), "-o", "it.reel"]);
-        let validated = stage.run(&["validate", "it.reel", "--fail-on", "error"], "");
-        // What agent-vcr does not record, is missing: the client never says that it is initialized.
-        let expected = i32::from(matches!(has, Has::Without(sides) if sides.contains(&"c2s")));
-        assert_eq!(validated.code(), expected, "{name}: {validated:?}");
+        stage.ok(&["validate", "it.reel", "--fail-on", "warning"]);
         stage.ok(&["diff", "it.reel", &file(name)]);
         if !matches!(has, Has::Without(_)) {
             stage.ok(&["import", "--client", &file("client.txt"), "--server", &file("server.txt"), "-o", "plain.reel"]);
@@ -116,11 +113,11 @@ fn files_with_the_lines_of_one_side_each_become_a_reel_without_times() {
     let (client, server) = (file("client.txt"), file("server.txt"));
     let output = stage.ok(&["import", "--client", &client, "--server", &server, "-o", "it.reel"]);
     assert!(output.err().contains("not in such a file: times, the order between the two sides"), "{output:?}");
-    for (side, path) in [("client", &client), ("server", &server)] {
+    for (side, path) in [("c2s", &client), ("s2c", &server)] {
         assert_eq!(stage.cat("it.reel", side), std::fs::read(path).expect("a file"), "{side}");
     }
     let shown = stage.ok(&["show", "it.reel"]).out();
-    let arrows: String = shown.chars().filter(|character| "→←".contains(*character)).take(8).collect();
+    let arrows: String = shown.lines().filter_map(|line| line.chars().find(|it| "→←".contains(*it))).collect();
     assert_eq!(arrows, "→←→→←→←←", "{shown}");
     assert!(shown.lines().all(|line| line.contains(" – ")), "no times: {shown}");
     let json = stage.ok(&["show", "--format", "json", "it.reel"]).out();
@@ -130,7 +127,7 @@ fn files_with_the_lines_of_one_side_each_become_a_reel_without_times() {
     let lines = std::fs::read(&client).expect("a file");
     let output = stage.run(&["import", "--client", "-", "-o", "client.reel"], &lines);
     assert_eq!(output.code(), 0, "{output:?}");
-    assert_eq!(stage.cat("client.reel", "client"), lines);
+    assert_eq!(stage.cat("client.reel", "c2s"), lines);
 }
 
 #[test]
@@ -140,10 +137,10 @@ fn what_cannot_be_read_is_a_gap_and_the_rest_is_imported() {
     stage.write("broken.json", cassette.replacen("\"sender\": \"server\"", "\"sender\": \"both\"", 1));
     let output = stage.run(&["import", "broken.json", "-o", "it.reel"], "");
     assert_eq!(output.code(), 1, "{output:?}");
-    assert!(output.err().contains("broken.json: line 35: unknown sender \"both\""), "{output:?}");
+    assert!(output.err().contains("broken.json: line 38: unknown sender \"both\""), "{output:?}");
     let events = stage.events("it.reel");
     let gap = events.iter().find(|event| event["event"] == "gap").expect("a gap");
-    assert_eq!((&gap["data"]["line"], events.len()), (&Value::from(35), 10));
+    assert_eq!((&gap["data"]["line"], events.len()), (&Value::from(38), 10));
     // A file that ends in the middle.
     stage.write("cut.json", &cassette[..cassette.len() - 100]);
     let output = stage.run(&["import", "cut.json", "-o", "cut.reel"], "");

@@ -156,10 +156,10 @@ fn a_call_logs_in_if_there_is_no_token_and_records_none() {
 #[test]
 fn tokens_are_refreshed_before_they_expire_and_after_they_were_revoked() {
     let (stage, browser) = stage();
-    let protected = Protected::start(Faults { lifetime: Some(Duration::from_secs(20)), ..Faults::default() });
+    let protected = Protected::start(Faults { token: vec![("expires_in", 0.into())], ..Faults::default() });
     let url = protected.url();
     succeeded(&stage.run(&["login", &url, &browser], ""));
-    // Less than half a minute is left.
+    // The token is about to expire.
     let called = call(&stage, "tools/list", &url, &["--login", "-v"]);
     succeeded(&called);
     assert!(called.err().contains("the token was refreshed"), "{called:?}");
@@ -167,7 +167,7 @@ fn tokens_are_refreshed_before_they_expire_and_after_they_were_revoked() {
         protected.parameters("/token").iter().map(|parameters| parameters["grant_type"].clone()).collect();
     assert!(grants.len() > 1 && grants[1..].iter().all(|grant| grant == "refresh_token"), "{grants:?}");
     assert!(protected.parameters("/token").iter().all(|parameters| parameters["resource"] == url));
-    protected.set(|faults| faults.lifetime = None);
+    protected.set(|faults| faults.token.clear());
     succeeded(&call(&stage, "tools/list", &url, &["--login"]));
     protected.revoke(false);
     succeeded(&call(&stage, "tools/list", &url, &["--login"]));
@@ -181,9 +181,20 @@ fn tokens_are_refreshed_before_they_expire_and_after_they_were_revoked() {
 }
 
 #[test]
+fn a_token_that_expires_without_notice_is_refreshed_once_it_is_refused() {
+    let (stage, browser) = stage();
+    let protected = Protected::start(Faults { lifetime: Some(Duration::ZERO), ..Faults::default() });
+    let url = protected.url();
+    succeeded(&stage.run(&["login", &url, &browser], ""));
+    protected.set(|faults| faults.lifetime = None);
+    succeeded(&call(&stage, "tools/list", &url, &["--login"]));
+    assert_eq!(visits(&stage), 1);
+}
+
+#[test]
 fn a_refresh_token_that_counts_once_is_shared_by_processes() {
     let (stage, browser) = stage();
-    let protected = Protected::start(Faults { lifetime: Some(Duration::from_secs(20)), ..Faults::default() });
+    let protected = Protected::start(Faults { token: vec![("expires_in", 0.into())], ..Faults::default() });
     let url = protected.url();
     succeeded(&stage.run(&["login", &url, &browser], ""));
     let calls: Vec<Live> = (0..4).map(|_| stage.start(&["call", "tools/list", "--url", &url, "--login"])).collect();
@@ -655,9 +666,13 @@ fn every_command_with_a_server_logs_in() {
     succeeded(&replayed);
     let raw = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
     succeeded(&stage.run(&["fire", "raw", raw, "--url", &url, "--login"], ""));
-    let host = stage.run(&["host", "--url", &url, "--login", "--record", "host.reel"], "/quit\n");
+    let local = json!({"command": crate::common::binary(), "args": ["serve"]});
+    let servers = json!({"mcpServers": {"remote": {"type": "http", "url": url}, "local": local}});
+    stage.write(".mcp.json", servers.to_string());
+    // Several servers, of which one is started and needs no login.
+    let words = ["host", "--config", ".mcp.json", "--server", "remote", "--server", "local", "--login"];
+    let host = stage.run(&[&words[..], &["--record", "host.reel"]].concat(), "/quit\n");
     succeeded(&host);
-    stage.write(".mcp.json", json!({"mcpServers": {"remote": {"type": "http", "url": url}}}).to_string());
     succeeded(&stage.run(&["call", "tools/list", "--config", ".mcp.json", "--server", "remote", "--login"], ""));
     assert_eq!(visits(&stage), 1);
     nothing_leaks(&stage, &protected, &[&recorded, &replayed, &host]);

@@ -10,6 +10,8 @@ mod differences;
 mod host;
 #[cfg(target_os = "linux")]
 mod http;
+#[cfg(target_os = "linux")]
+mod oauth;
 mod overlay;
 mod recordings;
 #[cfg(target_os = "linux")]

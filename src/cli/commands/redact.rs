@@ -29,12 +29,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel redact -o shared.reel         # the newest reel; the original stays as it is
+  mcpreel redact -o shared.reel       # the newest reel; the original stays
   mcpreel redact session.reel -o shared.reel
   mcpreel redact session.reel --check   # exit code 1 if there are secrets
   mcpreel redact session.reel --dry-run -f json | jq '.places[]'
   mcpreel redact a.reel -o b.reel --key-file ~/.mcpreel.key   # same pseudonyms
-  mcpreel reel cut session.reel -o part.reel --redact tool:search   # only a part, redacted
+  mcpreel reel cut session.reel -o part.reel --redact tool:search  # a part
 
 A colleague opens the result with `mcpreel show shared.reel`. For someone without mcpreel, write what it prints to a file, or \
 `mcpreel export --format markdown shared.reel -o shared.md`.

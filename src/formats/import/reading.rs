@@ -216,6 +216,12 @@ impl Events {
         }
     }
 
+    /// Adds a gap for what the recorder of the file left out.
+    pub(super) fn lose(&mut self, reason: &str) {
+        let described = serde_json::json!({"reason": reason});
+        self.describe(Place::default(), EventKind::Gap, Flags::default(), &described);
+    }
+
     /// Whether an event is ready that is not a gap.
     fn has_begun_well(&self) -> bool {
         self.ready.iter().any(|ready| ready.kind != EventKind::Gap)

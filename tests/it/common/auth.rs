@@ -30,7 +30,7 @@ pub(crate) struct Faults {
     pub token_reply: Option<Reply>,
     /// Members of successful token responses.
     pub token: Vec<(&'static str, Value)>,
-    /// The lifetime of access tokens.
+    /// The lifetime of access tokens, which clients are not told.
     pub lifetime: Option<Duration>,
     /// Tokens are for this resource, whatever is requested.
     pub audience: Option<&'static str>,
@@ -289,9 +289,6 @@ impl State {
         let resource = self.faults.audience.map_or_else(|| issued.resource.clone(), str::to_owned);
         self.tokens.insert(access.clone(), Issued { until, resource, ..issued.clone() });
         let mut reply = json!({"access_token": access, "token_type": "Bearer", "scope": issued.scope});
-        if let Some(lifetime) = self.faults.lifetime {
-            reply["expires_in"] = lifetime.as_secs().into();
-        }
         if !self.faults.has_no_refresh {
             let refresh = self.make("refresh");
             reply["refresh_token"] = refresh.clone().into();

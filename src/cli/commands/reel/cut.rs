@@ -27,7 +27,7 @@ Examples:
   mcpreel reel cut session.reel -o add.reel tool:add
   mcpreel reel cut session.reel -o end.reel --from 12.5
   mcpreel reel cut session.reel -o one.reel --stream 2
-  mcpreel reel cut session.reel -o part.reel --redact 'error or slow:>1s'   # to be shared
+  mcpreel reel cut session.reel -o part.reel --redact 'error or slow:>1s'
   mcpreel reel cut session.reel -o bare.reel error --no-handshake --no-pairs")]
 pub(crate) struct CutArgs {
     /// The reel; `-` for stdin.

@@ -143,7 +143,7 @@ mod tests {
     fn the_slowest_call_takes_one_line() {
         let slowest = Slowest { latency: 1_200_000_000, seq: 7 };
         assert_eq!(slowest_line("tools/call echo", slowest, None), "slowest: tools/call echo took 1.20 s, seq 7\n");
-        assert_eq!(slowest_line("tools/call echo", slowest, Some(39)), "slowest: tools/cal… took 1.20 s, seq 7\n");
+        assert_eq!(slowest_line("tools/call echo", slowest, Some(39)), "slowest: tools/call… took 1.20 s, seq 7\n");
     }
 
     #[test]

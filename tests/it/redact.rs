@@ -172,12 +172,11 @@ pub(crate) fn planted_reel(stage: &Stage) -> Vec<Planted> {
 }
 
 /// Everything that writes something of a reel, each in all of its formats.
-const REDACTED: [&str; 32] = [
+const REDACTED: [&str; 31] = [
     "export --format jsonl planted.reel",
     "export --format commands planted.reel",
     "show --view sequence planted.reel",
     "show --view timeline planted.reel",
-    "show --view prompt planted.reel",
     "show --view sequence -f json planted.reel",
     "show planted.reel",
     "show --full --no-fold planted.reel",

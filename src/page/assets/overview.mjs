@@ -7,6 +7,8 @@ import { countsOf, quantiles, shares } from "./waits.mjs";
 
 const MAX_FINDINGS = 50;
 const MAX_ROWS = 15;
+const MAX_PARTS = 100;
+const MAX_TURNS = 50;
 
 /** A table with headings; cells are texts or elements. */
 export function table(caption, headings, rows) {
@@ -87,7 +89,8 @@ function methods(session, all) {
 
 function prompts(session) {
   if (session.turns.length === 0) return null;
-  return el("section", {}, el("h2", {}, "What the model would have seen"), ...session.turns.map(turn));
+  return el("section", {}, el("h2", {}, "What the model would have seen"), ...session.turns.slice(0, MAX_TURNS).map(turn),
+    session.turns.length > MAX_TURNS ? el("p", { class: "faint" }, `${counted(session.turns.length - MAX_TURNS, "more turn")}; mcpreel show --view prompt lists all.`) : null);
 }
 
 function turn(one) {
@@ -96,5 +99,8 @@ function turn(one) {
   const row = (part) => [`${part.source} ${visible(part.name)}`, visible(part.server), bytes(part.bytes), link(part.seq), visible(part.text)];
   const leftOut = one.left_out.map((note) => el("p", { class: "odd" }, "Not used: ", link(note.seq), ` ${visible(note.text)}`));
   return el("details", { open: one.turn < 4 }, el("summary", {}, `${name}${began}: ${bytes(one.bytes)}`),
-    table(name, ["source", "server", "size", "event", "text"], one.parts.map(row)), ...leftOut);
+    el("p", {}, Object.entries(one.by_source).map(([source, sum]) => `${source} ${bytes(sum)}`).join(", ")),
+    table(name, ["source", "server", "size", "event", "text"], one.parts.slice(0, MAX_PARTS).map(row)),
+    one.parts.length > MAX_PARTS ? el("p", { class: "faint" }, `${counted(one.parts.length - MAX_PARTS, "more part")}.`) : null,
+    ...leftOut.slice(0, MAX_PARTS));
 }

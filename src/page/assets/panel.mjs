@@ -5,6 +5,8 @@ import { outline, shown } from "./json.mjs";
 import { bytes, counted, duration, seconds } from "./units.mjs";
 
 const MAX_HEX = 64 * 1024;
+// Messages of fewer bytes are unfolded at first.
+const SHORT = 4096;
 
 /** A hexadecimal dump of the beginning of some bytes. */
 export function hexDump(data, most = MAX_HEX) {
@@ -79,7 +81,7 @@ function content(session, row, data) {
   if (data.length === 0) return [el("p", { class: "faint" }, row.size > 0 ? "The message is too long for the page; the reel has it." : "Empty.")];
   const text = new TextDecoder().decode(data);
   const parsed = outline(text.slice(bodyStart(text)));
-  const json = parsed === null ? el("pre", {}, visible(text).replaceAll("␊", "\n")) : el("div", { class: "json-root" }, shown(parsed));
+  const json = parsed === null ? el("pre", {}, visible(text).replaceAll("␊", "\n")) : el("div", { class: "json-root" }, shown(parsed, data.length < SHORT ? 8 : 3));
   const raw = el("details", {}, el("summary", {}, `Bytes (${bytes(data.length)})`));
   raw.addEventListener("toggle", () => {
     if (raw.open && raw.childElementCount === 1) raw.append(el("pre", { class: "hex", tabindex: 0 }, hexDump(data)));

@@ -20,7 +20,7 @@ const OPEN_UNITS: usize = 20;
 /// Appends the page.
 pub(super) fn html(shown: &Shown<'_>, out: &mut String) {
     let [left, right] = shown.names.map(visible_text);
-    let name = format!("{left} and {right}");
+    let name = format!("A {left}, B {right}");
     out.push_str(&head(&format!("mcpreel diff: {name}"), None));
     let _ = writeln!(out, "<body class=\"document\">\n<header><h1>{}</h1></header>\n<main>", escaped(&name));
     let mut line = String::new();
@@ -84,7 +84,7 @@ fn counts(all: &[SummaryRow], out: &mut String) {
 fn latency(shown: &Shown<'_>, out: &mut String) {
     let Some(rows) = shown.latency else { return };
     let headings = ["response times", "n A", "n B", "median A", "median B", "95 % A", "95 % B", "verdict"];
-    table("Response times", &headings, rows.iter().map(|row| latency_cells(row)), out);
+    table("Response times", &headings, rows.iter().map(latency_cells), out);
 }
 
 fn details(unit: &UnitDiff, is_open: bool, out: &mut String) {

@@ -915,8 +915,8 @@ fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
     let stage = Stage::new();
     let good = format!("{{\"reel\":{{\"version\":1,\"created\":\"{CREATED}\"}}}}\n");
     for (lines, reported) in [
-        (String::new(), "of no format that mcpreel reads"),
-        ("not json\n".into(), "of no format that mcpreel reads"),
+        (String::new(), "unknown format"),
+        ("not json\n".into(), "unknown format"),
         ("{\"reel\":{\"version\":9,\"created\":\"2026-01-01T00:00:00Z\"}}\n".into(), "newer"),
         (format!("{good}{{\"dir\":\"c2s\"}}\n"), "line 2"),
         ("{\"reel\":{\"version\":1}}\n".into(), "\"reel\" has no \"created\" time"),

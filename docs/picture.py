@@ -31,7 +31,7 @@ MARGIN = 16
 BAR = 30  # the height of the window's title bar
 
 # Select Graphic Rendition codes that mcpreel uses, and the classes that stand for them.
-CLASSES = {1: "b", 2: "d", 31: "red", 32: "green", 33: "yellow", 34: "blue", 35: "magenta", 36: "cyan"}
+CLASSES = {"1": "b", "38;5;243": "d", "38;5;161": "red", "38;5;64": "green", "38;5;130": "yellow", "38;5;133": "magenta", "38;5;31": "cyan"}
 
 STYLE = """
 text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #24292f; white-space: pre }
@@ -75,13 +75,12 @@ def spans(line):
                 yield column + word.start(), word.group(), list(classes)
             column += len(part)
             continue
-        for number in (int(digits or 0) for digits in code.group(1).split(";")):
-            if number == 0:
-                classes = []
-            elif number in CLASSES:
-                classes.append(CLASSES[number])
-            else:
-                sys.exit(f"picture.py: no class for the code {number} in {line!r}")
+        if code.group(1) in ("", "0"):
+            classes = []
+        elif code.group(1) in CLASSES:
+            classes.append(CLASSES[code.group(1)])
+        else:
+            sys.exit(f"picture.py: no class for the code {code.group(1)} in {line!r}")
 
 
 def text(column, row, content, classes):

@@ -56,7 +56,19 @@ printf '%s\n' '{"time":1.5,"dir":"c2s","raw":"{\"id\":1,\"method\":\"x\"}"}' \
     '{"ts":"2026-01-01T00:00:00Z","direction":"s2c","msg":{"id":1,"result":{}}}' \
     '{"time":1700000000000,"dir":"c2s","conn":"1","http":{"method":"POST"},"raw":"{\"id\":2,\"method\":\"y\"}"}' \
     '{"dir":"s2c","conn":"1","http":{"status":404,"headers":{"a":"b"}}}' \
-    '{"dir":"s2c","conn":"1","sse":["id: 1","data: {}"]}' '{"dir":"stderr","text":"hello"}' >"$out/transcript/lines"
+    '{"dir":"s2c","conn":"1","sse":["id: 1","data: {}"]}' '{"dir":"stderr","text":"hello"}' >"$work/transcript"
+# The first byte is the format's place in the target's list.
+place() { printf "\\$(printf %o $((97 + $1)))"; }
+imports=$root/tests/it/imports
+number=0
+for file in "$work/transcript" "$imports"/mcpsnoop.jsonl "$imports"/mcp-rec.jsonl "$imports"/mcp-cassette.json \
+    "$imports"/mcp-recorder.json "$imports"/agent-vcr.vcr "$imports"/mcp-vcr.yaml "$imports"/mcp-vcr.ndjson \
+    "$imports"/mcp-snoop.log "$imports"/claude-desktop.log "$imports"/vscode.log "$imports"/inspector.json \
+    "$imports"/session.har "$imports"/client.txt; do
+    { place "$number"; cat "$file"; } >"$out/import/$(basename "$file")"
+    number=$((number + 1))
+done
+{ place 11; cat "$imports/inspector-network.json"; } >"$out/import/inspector-network.json"
 printf '%s\n' '{"mcpServers":{"a":{"command":"npx","args":["-y","${A:-b}"],"env":{"K":"v"}}, // c
   "b":{"type":"http","url":"https://x.example/mcp?key=1","headers":{"Authorization":"Bearer x"}},},}' >"$out/clients/json"
 printf '%s\n' '[mcp_servers.a]' 'command = "npx"' 'args = ["-y", "b"]' '[mcp_servers.a.env]' 'K = "v"' \

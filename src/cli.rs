@@ -19,6 +19,7 @@ mod recordings;
 mod redaction;
 mod repeat;
 mod secret_warning;
+mod selecting;
 mod target;
 mod verdict;
 
@@ -250,6 +251,23 @@ mod tests {
     fn each(command: &clap::Command, check: &mut impl FnMut(&clap::Command)) {
         check(command);
         command.get_subcommands().for_each(|inner| each(inner, check));
+    }
+
+    #[test]
+    fn a_format_has_the_same_short_name_everywhere() {
+        let (mut seen, mut others) = (0, Vec::new());
+        let mut whole = command();
+        whole.build();
+        each(&whole, &mut |command| {
+            for arg in command.get_arguments() {
+                seen += usize::from(arg.get_short() == Some('f'));
+                if (arg.get_long() == Some("format")) != (arg.get_short() == Some('f')) {
+                    others.push(format!("{} {}", command.get_name(), arg.get_id()));
+                }
+            }
+        });
+        assert!(others.is_empty(), "{}", others.join("\n"));
+        assert!(seen > 20, "{seen} commands have a format");
     }
 
     #[test]

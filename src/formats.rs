@@ -1,26 +1,23 @@
-//! Other file formats: what `export` writes and `import` reads. One file per format, and a table for each direction.
+//! Other file formats: what `export` writes ([`EXPORT`]), and what `import` reads ([`import`]). One file per format.
 //!
 //! This module must never use tokio or files, or print: readers and writers come in as arguments.
 
 pub(crate) mod commands;
 pub(crate) mod conversion;
 pub(crate) mod csv;
+pub(crate) mod har;
+pub(crate) mod import;
 pub(crate) mod jsonl;
 pub(crate) mod markdown;
 pub(crate) mod mermaid;
 pub(crate) mod messages;
-pub(crate) mod transcript;
 
-use crate::trace::{Event, EventHeader, FileHeader, NewEvent};
-use jsonl::JsonlError;
-use std::io::{self, BufRead, Write};
+use crate::trace::{Event, EventHeader, FileHeader};
+use std::io::{self, Write};
 
 /// Every format that `export` writes; the first is the default.
 pub(crate) const EXPORT: &[ExportFormat] =
-    &[jsonl::EXPORT, commands::EXPORT, csv::EXPORT, mermaid::EXPORT, markdown::EXPORT];
-
-/// Every format that `import` reads, in the order in which their [`ImportFormat::detect`] is asked.
-pub(crate) const IMPORT: &[ImportFormat] = &[transcript::IMPORT, jsonl::IMPORT];
+    &[jsonl::EXPORT, commands::EXPORT, csv::EXPORT, mermaid::EXPORT, markdown::EXPORT, har::EXPORT];
 
 /// A format that `export` writes.
 pub(crate) struct ExportFormat {
@@ -58,6 +55,10 @@ pub(crate) trait Exporter {
     /// Writing failed.
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()>;
 
+    /// Sees an event that is not to be written. What follows may refer to it: a response to its request, a message to the
+    /// server of its stream.
+    fn pass_over(&mut self, _event: &Event<'_>) {}
+
     /// Writes what comes after the last event.
     ///
     /// # Errors
@@ -65,50 +66,6 @@ pub(crate) trait Exporter {
     fn end(&mut self, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// A format that `import` reads.
-pub(crate) struct ImportFormat {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// What it is, as a help line.
-    pub about: &'static str,
-    /// How to recognise such a file, for the error about a file of no known format.
-    pub hint: &'static str,
-    /// Whether a file with this beginning (at most 1 MiB) is of this format.
-    pub detect: fn(&[u8]) -> bool,
-    /// Reads the beginning of a file.
-    pub open: fn(Box<dyn BufRead + Send>) -> Opened,
-}
-
-/// A file whose beginning has been read.
-pub(crate) type Opened = Result<Box<dyn Importer>, JsonlError>;
-
-/// Opens a file in the format that its beginning shows.
-///
-/// # Errors
-///
-/// Reading failed, or the file is not of this format.
-pub(crate) fn open_any(mut input: Box<dyn BufRead + Send>) -> Opened {
-    let format = detected(input.fill_buf()?);
-    (format.open)(input)
-}
-
-/// Returns the format of a file with this beginning.
-pub(crate) fn detected(start: &[u8]) -> &'static ImportFormat {
-    IMPORT.iter().find(|format| (format.detect)(start)).unwrap_or(&jsonl::IMPORT)
-}
-
-/// Reads one file as the events of a reel.
-pub trait Importer: Send {
-    /// What the reel says about itself.
-    fn header(&self) -> &FileHeader;
-
-    /// The next event, or `None` at the end; its payload borrows from the importer.
-    ///
-    /// # Errors
-    /// Reading failed, or the file is not of this format.
-    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError>;
 }
 
 #[cfg(test)]
@@ -119,15 +76,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_every_format_says_what_it_is() {
         let exports: BTreeSet<&str> = EXPORT.iter().map(|format| format.name).collect();
-        let imports: BTreeSet<&str> = IMPORT.iter().map(|format| format.name).collect();
-        assert_eq!((exports.len(), imports.len()), (EXPORT.len(), IMPORT.len()));
-        assert!(!imports.contains("auto"), "the command line uses it");
+        assert_eq!(exports.len(), EXPORT.len());
         assert!(EXPORT.iter().all(|format| !format.about.is_empty()));
-        assert!(IMPORT.iter().all(|format| !format.about.is_empty() && !format.hint.is_empty()));
-    }
-
-    #[test]
-    fn the_last_import_format_takes_any_file_so_that_its_error_says_what_is_wrong() {
-        assert!(IMPORT.last().is_some_and(|format| (format.detect)(b"anything")));
     }
 }

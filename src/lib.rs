@@ -17,6 +17,7 @@ mod host;
 mod oauth;
 mod overlay;
 mod pack;
+mod page;
 mod probe;
 mod process;
 mod proposals;

@@ -391,6 +391,15 @@ pub trait Proposal: Sync {
         Vec::new()
     }
 
+    /// The texts in a message that a host gives to the model: each with its source, `user` for what the user wrote.
+    fn model_texts(&self, message: &Observed<'_>) -> Vec<(&'static str, String)> {
+        let texts = self.carries(message).into_iter().filter_map(|carried| match carried {
+            Carried::Text(text) => Some((self.descriptor().name, text)),
+            Carried::Event(_) => None,
+        });
+        texts.collect()
+    }
+
     /// Follows the operations of one connection for the audit log, if the proposal has operations.
     fn auditor(&self) -> Option<Box<dyn audit::Auditor>> {
         None

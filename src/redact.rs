@@ -9,6 +9,7 @@ pub(crate) mod detectors;
 pub(crate) mod encoding;
 mod finder;
 mod names;
+mod prefilter;
 mod pseudonym;
 mod settings;
 
@@ -18,6 +19,7 @@ pub(crate) use encoding::decoded;
 pub use finder::Finder;
 pub(crate) use finder::Match;
 pub(crate) use names::is_reporting;
+pub(crate) use prefilter::{Prefilter, Suspects};
 pub(crate) use pseudonym::Kind;
 pub(crate) use pseudonym::{Pseudonyms, has_mark, is_pseudonym, marks};
 pub use settings::Settings;

@@ -4,6 +4,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod audit;
+pub(crate) mod brackets;
 pub(crate) mod checked;
 pub(crate) mod checkpoint_tree;
 pub(crate) mod diff;
@@ -16,11 +17,15 @@ pub(crate) mod line;
 pub(crate) mod output_buffer;
 pub(crate) mod pretty;
 pub(crate) mod probe;
+pub(crate) mod prompts;
 pub(crate) mod redaction;
 pub(crate) mod replayed;
 pub(crate) mod results;
 pub mod scenario;
+pub(crate) mod sequence;
+pub(crate) mod spans;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod timeline;
 pub(crate) mod volatile;

@@ -11,9 +11,15 @@ pub(crate) mod details;
 pub(crate) mod filter;
 pub(crate) mod message_replay;
 pub(crate) mod pairing;
+pub(crate) mod participants;
+pub(crate) mod prompts;
+pub(crate) mod selection;
+pub(crate) mod steps;
 pub(crate) mod summary;
 pub(crate) mod tracker;
+pub(crate) mod turns;
 pub(crate) mod view;
+pub(crate) mod waits;
 
 pub(crate) use message_replay::MessageReplay;
 pub(crate) use pairing::Pairing;

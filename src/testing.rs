@@ -33,12 +33,9 @@ pub mod diff {
 }
 
 pub mod formats {
-    pub use crate::formats::Importer;
+    pub use crate::formats::import::{Importer, open_as};
     pub mod jsonl {
         pub use crate::formats::jsonl::{Reader, write_event, write_header};
-    }
-    pub mod transcript {
-        pub use crate::formats::transcript::Reader;
     }
 }
 

@@ -52,6 +52,11 @@ if ! can_hold_handlers_back; then
 fi
 
 keep_going=yes
+if command -v "${CHROMIUM:-chromium}" >/dev/null 2>&1; then
+    step "pages" env CHROMIUM="$(command -v "${CHROMIUM:-chromium}")" node tests/page/browser.mjs "$mcpreel" "$work/pages"
+else
+    left_out "pages" "there is no chromium; CHROMIUM can name another"
+fi
 step "all tests" cargo test --locked --no-fail-fast -- --include-ignored "${skip[@]}"
 
 bench() {

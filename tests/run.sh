@@ -20,6 +20,7 @@ need npm "npm (it comes with Node)"
 step "format" cargo fmt --check
 step "real peers" tests/real/install.sh --smoke ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
 step "lints" cargo clippy --locked --all-targets -- -D warnings
+step "script of pages" node --test tests/page/
 step "tests" cargo test --locked
 step "smoke tests" cargo test --locked --test it -- --ignored smoke::
 if can_hold_handlers_back; then

@@ -81,7 +81,7 @@ fn add_values(command: &str, arg: Arg) -> Arg {
         (_, "reel" | "reels" | "left" | "right" | "paths") | ("redact", "input") => {
             return arg.add(ArgValueCompleter::new(values::reels));
         }
-        ("show", "words") => return arg.add(ArgValueCompleter::new(values::reels_and_terms)),
+        ("show" | "stats" | "export", "words") => return arg.add(ArgValueCompleter::new(values::reels_and_terms)),
         ("cut", "filter") => values::terms,
         ("call", "method") | ("explain", "schema") => values::methods,
         ("call", "params") => values::names_to_call,

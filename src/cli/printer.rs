@@ -110,6 +110,11 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
+/// Whether stderr can show a progress bar.
+fn shows_progress() -> bool {
+    io::stderr().is_terminal() && !is_dumb()
+}
+
 /// [`Printer::note`], for code that cannot borrow the printer.
 pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "mcpreel: {}", visible_text(text));
@@ -290,11 +295,22 @@ impl Printer {
 
     /// A progress bar. It is shown only on a terminal, and only if the work takes long.
     pub(super) fn progress(&self, what: &'static str, total: u64) -> Progress {
-        Progress::bytes(what, total, io::stderr().is_terminal())
+        Progress::bytes(what, total, shows_progress())
+    }
+
+    /// The same for reading a file; nothing is shown for a pipe, whose length is unknown.
+    pub(super) fn progress_through(&self, what: &'static str, path: &Path) -> Progress {
+        let total = std::fs::metadata(path).map_or(0, |about| about.len());
+        Progress::bytes(what, total, total > 0 && shows_progress())
+    }
+
+    /// The same while output is written: nothing is shown if that appears on a terminal, too.
+    pub(super) fn progress_beside_output(&self, what: &'static str, path: &Path) -> Progress {
+        if self.is_terminal { Progress::none() } else { self.progress_through(what, path) }
     }
 
     /// The same for pieces of work.
     pub(super) fn progress_of(&self, what: &'static str, total: u64) -> Progress {
-        Progress::count(what, total, io::stderr().is_terminal())
+        Progress::count(what, total, shows_progress())
     }
 }

@@ -24,6 +24,11 @@ impl Progress {
         Self::new(what, total, allowed, "{spinner} {msg} {wide_bar} {bytes}/{total_bytes} {eta}")
     }
 
+    /// Creates a progress bar that is never shown.
+    pub(super) fn none() -> Self {
+        Self::bytes("", 0, false)
+    }
+
     /// Creates a progress bar for `total` pieces of work.
     pub(super) fn count(what: &'static str, total: u64, allowed: bool) -> Self {
         Self::new(what, total, allowed, "{spinner} {msg} {wide_bar} {pos}/{len} {elapsed}")
@@ -50,12 +55,12 @@ impl Progress {
     }
 
     /// Hides the bar while something else is printed.
-    pub(super) fn aside(&self, print: impl FnOnce()) {
-        self.bar.suspend(print);
+    pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        if self.visible { self.bar.suspend(print) } else { print() }
     }
 
     /// Removes the bar.
-    pub(super) fn finish(self) {
+    pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

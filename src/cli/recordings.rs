@@ -6,7 +6,8 @@ use super::printer::note;
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::files::reels;
 use crate::formats::conversion::{Conversion, invalid};
-use crate::formats::{self, ImportFormat, jsonl};
+use crate::formats::import::{self, ImportFormat};
+use crate::formats::jsonl;
 use crate::replay::{Conversation, Conversations};
 use crate::trace::{Damage, Event, FileHeader, FormatError, Item, ReelReader};
 use std::fs::File;
@@ -26,7 +27,7 @@ pub(super) struct Recorded {
     pub format: Option<&'static ImportFormat>,
 }
 
-/// Opens a reel, JSON lines or a transcript; `-` is stdin. The content decides, not the name. If a reel's recorder was
+/// Opens a reel, or a file of another format that `import` reads; `-` is stdin. The content decides, not the name. If a reel's recorder was
 /// killed, `warn` gets a note.
 ///
 /// # Errors
@@ -67,27 +68,34 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
     };
     let mut input = BufReader::with_capacity(BEGINNING, source);
     let beginning = input.fill_buf().map_err(|error| CommandError::reading(shown, &error))?;
-    if !is_text(beginning) {
+    let Some(format) = import::detected(beginning) else {
+        if beginning.trim_ascii_start().starts_with(b"{") {
+            return Err(unknown(shown));
+        }
         // The events of a file can be read in any order.
         let opened = if path.is_file() { ReelReader::open(path) } else { ReelReader::from_stream(Box::new(input)) };
         return opened.map(|reader| (reader, None)).map_err(bad);
-    }
-    let format = formats::detected(beginning);
-    let reader = converted(format, Box::new(input)).map_err(|error| {
-        let error = CommandError::reading(shown, &error);
-        formats::IMPORT.iter().rev().fold(error, |error, format| error.hint(format.hint))
-    })?;
+    };
+    let reader = converted(format, Box::new(input)).map_err(|error| CommandError::reading(shown, &error))?;
     Ok((reader, Some(format)))
+}
+
+/// The error about a file of no known format.
+pub(super) fn unknown(shown: &Path) -> CommandError {
+    let error = CommandError::new(ErrorKind::Input, format!("{}: of no format that mcpreel reads", shown.display()));
+    with_formats(error)
+}
+
+/// Adds hints about what can be read.
+pub(super) fn with_formats(error: CommandError) -> CommandError {
+    let plain = "`mcpreel import --client FILE --server FILE` reads files with the lines of one side each";
+    let listed = import::IMPORT.iter().rev().map(|format| format!("{}: {}", format.name, format.about));
+    listed.chain([plain.to_owned()]).fold(error.hint("these formats can be read:"), CommandError::hint)
 }
 
 fn converted(format: &ImportFormat, input: Box<dyn BufRead + Send>) -> io::Result<ReelReader> {
     let importer = (format.open)(input).map_err(invalid)?;
     ReelReader::from_stream(Box::new(Conversion::new(importer)?)).map_err(io::Error::other)
-}
-
-/// Returns whether a file begins with a JSON object, as no reel does.
-fn is_text(beginning: &[u8]) -> bool {
-    beginning.trim_ascii_start().first() == Some(&b'{')
 }
 
 /// Returns what a recording says about itself.

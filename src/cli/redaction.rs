@@ -25,7 +25,7 @@ const MAX_KEY_BYTES: u64 = 64 << 10;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct KeyOptions {
     /// A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used
-    /// (default: a new random key each time).
+    /// (default: a new random key each time). Do not share the key: with it, guesses can be tested.
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
 }
@@ -65,10 +65,7 @@ impl KeyOptions {
     ///
     /// The reel cannot be read, or a setting is not valid.
     pub(crate) fn redacted(&self, source: &TwicePath) -> Result<(TwicePath, Redaction), CommandError> {
-        let mut redaction = self.redaction()?;
-        learn(&mut redaction, source)?;
-        let copy = TwicePath::written(&source.shown, |out| rewrite(&mut redaction, source, out).map(drop))?;
-        Ok((copy, redaction))
+        redacted_by(self.redaction()?, source)
     }
 
     fn key(&self) -> Result<Vec<u8>, CommandError> {
@@ -165,6 +162,20 @@ impl RedactOptions {
     fn redacted(&self, path: Option<&Path>) -> Result<TwicePath, CommandError> {
         Ok(self.key.redacted(&TwicePath::of(path)?)?.0)
     }
+}
+
+/// Redacts a reel into a file without a name. Also returns the redaction, with its report.
+///
+/// # Errors
+///
+/// The reel cannot be read.
+pub(crate) fn redacted_by(
+    mut redaction: Redaction,
+    source: &TwicePath,
+) -> Result<(TwicePath, Redaction), CommandError> {
+    learn(&mut redaction, source)?;
+    let copy = TwicePath::written(&source.shown, |out| rewrite(&mut redaction, source, out).map(drop))?;
+    Ok((copy, redaction))
 }
 
 /// The first pass over a reel.

@@ -1,12 +1,15 @@
 //! Notes what looks like a secret in everything that a command prints or writes without redaction.
 
 use super::printer::{Printer, note};
-use super::redaction::RedactOptions;
+use super::recordings::twice::TwicePath;
+use super::redaction::{RedactOptions, learn};
 use crate::error::CommandError;
 use crate::files::reels;
 use crate::share::{NOTE, Redaction};
 use crate::trace::{Event, EventHeader, FileHeader};
 use crate::wire::text::counted;
+use serde_json::Value;
+use std::borrow::Cow;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -57,7 +60,7 @@ impl SecretWarning {
     /// Counts the secrets of a part of an event.
     pub(crate) fn take_part(&mut self, header: &EventHeader, part: &[u8]) {
         if let Some(redaction) = &mut self.redaction {
-            redaction.payload(header, part);
+            redaction.count(header, part);
         }
     }
 
@@ -109,5 +112,66 @@ impl RedactOptions {
     /// A setting is not valid.
     pub(crate) fn warn_of_text(&self, text: &str, printer: &Printer) -> Result<(), CommandError> {
         if printer.is_terminal { Ok(()) } else { self.warn_of_report(text) }
+    }
+}
+
+/// What a command prints or writes bit by bit: without its secrets, if the user wants that; otherwise, they are counted.
+pub(crate) struct Shared {
+    /// What finds secrets; `None` if the text is only seen.
+    redaction: Option<Redaction>,
+    replaces: bool,
+}
+
+impl Shared {
+    /// Prepares the texts of a report. Text that is only seen is not shared.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn new(options: &RedactOptions, is_only_seen: bool) -> Result<Self, CommandError> {
+        let is_needed = options.redact || !is_only_seen;
+        let redaction = is_needed.then(|| options.key.redaction()).transpose()?;
+        Ok(Self { redaction, replaces: options.redact })
+    }
+
+    /// Learns the secrets of a recording that is reported on, if they are replaced.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub(crate) fn learn(&mut self, reel: &Path) -> Result<(), CommandError> {
+        match self.redaction.as_mut().filter(|_| self.replaces) {
+            Some(redaction) => learn(redaction, &TwicePath::of(Some(reel))?),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a text as it is to be printed.
+    pub(crate) fn text(&mut self, text: String) -> String {
+        let Some(redaction) = &mut self.redaction else { return text };
+        let redacted = redaction.text(&text);
+        if self.replaces { redacted } else { text }
+    }
+
+    /// Returns a value as it is to be printed.
+    pub(crate) fn json(&mut self, value: Value) -> Value {
+        let text = self.text(value.to_string());
+        if self.replaces { serde_json::from_str(&text).unwrap_or(value) } else { value }
+    }
+
+    /// Returns the payload of an event that is reported on. Its secrets are counted when they are reported.
+    pub(crate) fn payload<'a>(&mut self, event: &Event<'a>) -> Cow<'a, [u8]> {
+        match self.redaction.as_mut().filter(|_| self.replaces) {
+            Some(redaction) => redaction.payload(event.header, event.payload),
+            None => Cow::Borrowed(event.payload),
+        }
+    }
+
+    /// Prints a note if there were secrets, and says what replaces them.
+    pub(crate) fn print(&self) {
+        let count = self.redaction.as_ref().filter(|_| !self.replaces).map_or(0, |found| found.report().count());
+        if count > 0 {
+            note(&format!("the report contains {}; --redact replaces secrets", counted(count, "possible secret")));
+        }
     }
 }

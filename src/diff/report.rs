@@ -4,6 +4,7 @@ use super::recording::{Unit, UnitKind};
 use super::volatile::Kind;
 use crate::wire::Direction;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// A part of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -189,6 +190,17 @@ pub struct UnitDiff {
     pub changes: Vec<Change>,
 }
 
+impl UnitDiff {
+    /// Returns whether the only difference is that the request has no answer on the right.
+    fn differs_in_missing_answer(&self) -> bool {
+        let is_of_answer = |change: &Change| matches!(change.side, UnitSide::Result | UnitSide::Error);
+        self.status == Status::Changed
+            && !self.moved
+            && self.right.as_ref().is_some_and(|place| place.answer_seq.is_none())
+            && self.changes.iter().all(is_of_answer)
+    }
+}
+
 /// A volatile value that differs, and how often.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MappedValue {
@@ -252,6 +264,21 @@ impl Report {
     /// Returns whether there are no differences.
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()
+    }
+
+    /// Makes units that begin with one of these events on the left optional: those that are on the left only are left out,
+    /// and requests that got no answer on the right count as the same.
+    pub(crate) fn make_optional(&mut self, seqs: &HashSet<u64>) {
+        let is_optional = |unit: &UnitDiff| unit.left.as_ref().is_some_and(|place| seqs.contains(&place.seq));
+        let (before, was_missing) = (self.units.len(), self.only_left);
+        self.units.retain(|unit| {
+            let is_missing = is_optional(unit) && unit.status == Status::OnlyLeft;
+            self.only_left -= usize::from(is_missing);
+            !is_missing && !(is_optional(unit) && unit.differs_in_missing_answer())
+        });
+        let unanswered = before - self.units.len() - (was_missing - self.only_left);
+        self.changed -= unanswered;
+        self.same += unanswered;
     }
 
     /// Returns the report as one JSON object:
@@ -360,5 +387,53 @@ fn tag_name(tag: LineTag) -> &'static str {
         LineTag::Both => "both",
         LineTag::Removed => "removed",
         LineTag::Added => "added",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(status: Status, seq: u64, side: UnitSide, answer_seq: Option<u64>) -> UnitDiff {
+        let place = |answer_seq| UnitPlace { seq, answer_seq, time: 0, latency: None };
+        let change = Change {
+            side,
+            place: String::new(),
+            kind: ChangeKind::Removed,
+            left: None,
+            right: None,
+            hunks: Vec::new(),
+            label: None,
+        };
+        UnitDiff {
+            status,
+            kind: UnitKind::Request,
+            direction: Direction::ServerToClient,
+            method: Some("roots/list".to_owned()),
+            subject: None,
+            left: Some(place(Some(seq + 1))),
+            right: (status == Status::Changed).then(|| place(answer_seq)),
+            moved: false,
+            crossed: false,
+            patch: Vec::new(),
+            changes: vec![change],
+        }
+    }
+
+    #[test]
+    fn what_is_optional_may_be_missing_or_unanswered_but_not_different() {
+        let units = vec![
+            unit(Status::OnlyLeft, 1, UnitSide::Result, None),
+            unit(Status::OnlyLeft, 2, UnitSide::Result, None),
+            unit(Status::Changed, 3, UnitSide::Result, None),
+            unit(Status::Changed, 4, UnitSide::Params, None),
+            unit(Status::Changed, 5, UnitSide::Result, Some(6)),
+            unit(Status::Changed, 7, UnitSide::Result, None),
+        ];
+        let mut report = Report { only_left: 2, changed: 4, same: 1, units, ..Report::default() };
+        report.make_optional(&HashSet::from([2, 3, 4, 5]));
+        let left: Vec<u64> = report.units.iter().filter_map(|unit| unit.left.as_ref()).map(|place| place.seq).collect();
+        assert_eq!(left, [1, 4, 5, 7]);
+        assert_eq!((report.only_left, report.changed, report.same), (1, 3, 2));
     }
 }

@@ -10,8 +10,8 @@ use std::io::{self, IsTerminal};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Passes every event of a reel to `take`, with payloads. Damage is reported to stderr. Returns whether there was
-/// any.
+/// Passes every event of a reel to `take`, with payloads, and the position in the file to `reach`. Damage is reported to
+/// stderr. Returns whether there was any.
 ///
 /// # Errors
 ///
@@ -20,6 +20,7 @@ pub(crate) fn each_event(
     reader: ReelReader,
     path: &Path,
     warn: Warn,
+    mut reach: impl FnMut(u64),
     mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
 ) -> Result<bool, CommandError> {
     let failed = |error| CommandError::reading(path, &error);
@@ -32,6 +33,7 @@ pub(crate) fn each_event(
                 warn(&damage.to_string());
             }
             Item::Block(block) => {
+                reach(block.offset);
                 block.events().try_for_each(|event| take(&event))?;
                 reader.recycle(block);
             }

@@ -1,6 +1,6 @@
 //! Reads another format as the bytes of a reel, so that whatever reads reels reads it, too.
 
-use super::{Importer, jsonl::JsonlError};
+use super::import::{ImportError, Importer};
 use crate::trace::{ReelWriter, WriterOptions};
 use std::io::{self, Read};
 
@@ -69,10 +69,10 @@ impl Read for Conversion {
 }
 
 /// What is wrong with a text, as an error of the kind `InvalidData`.
-pub(crate) fn invalid(error: JsonlError) -> io::Error {
+pub(crate) fn invalid(error: ImportError) -> io::Error {
     match error {
-        JsonlError::Io(error) => error,
-        error @ JsonlError::Line { .. } => io::Error::new(io::ErrorKind::InvalidData, error),
+        ImportError::Io(error) => error,
+        error @ ImportError::Line { .. } => io::Error::new(io::ErrorKind::InvalidData, error),
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn conversion(text: String) -> Conversion {
-        let importer = formats::open_any(Box::new(io::Cursor::new(text.into_bytes()))).expect("a header");
+        let importer = (formats::jsonl::IMPORT.open)(Box::new(io::Cursor::new(text.into_bytes()))).expect("a header");
         Conversion::new(importer).expect("a short header")
     }
 

@@ -4,7 +4,8 @@
 //! A payload that is valid JSON on one line is written verbatim as `message`, other text as `text`, other bytes as
 //! `base64`. Importing an export gives the same events, with the same bytes.
 
-use super::{ExportFormat, Exporter, ImportFormat, Importer};
+use super::import::{ImportError, ImportFormat, Importer};
+use super::{ExportFormat, Exporter};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Direction, Framing, json};
 use base64::Engine;
@@ -21,22 +22,6 @@ pub(crate) const VERSION: u32 = 1;
 /// The maximum length of a line, in bytes: as JSON text, 1 GiB of control characters takes six bytes for each.
 const MAX_LINE_BYTES: u64 = 7_000_000_000;
 
-/// The error of an import.
-#[derive(Debug, thiserror::Error)]
-pub enum JsonlError {
-    /// Reading failed.
-    #[error("cannot read: {0}")]
-    Io(#[from] io::Error),
-    /// A line does not conform to the format.
-    #[error("line {line}: {reason}")]
-    Line {
-        /// The number of the line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
 /// JSON lines, for `export`.
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "jsonl",
@@ -47,9 +32,9 @@ pub(crate) const EXPORT: ExportFormat = ExportFormat {
 /// JSON lines, for `import`.
 pub(crate) const IMPORT: ImportFormat = ImportFormat {
     name: "jsonl",
-    about: "What `export` writes: JSON lines, one event per line; loses nothing",
-    hint: "JSON lines: what `mcpreel export` writes, with {\"reel\":…} on the first line",
-    detect: |_| true,
+    about: "JSON lines, as `mcpreel export` writes them, with {\"reel\":…} on the first line",
+    lacks: "",
+    detect: |start| json::members(start).next().is_some_and(|member| member.is("reel")),
     open: |input| Ok(Box::new(Reader::new(input)?)),
 };
 
@@ -256,7 +241,7 @@ impl<R: BufRead> Reader<R> {
     /// # Errors
     ///
     /// If reading fails, or the line is not a header.
-    pub fn new(input: R) -> Result<Self, JsonlError> {
+    pub fn new(input: R) -> Result<Self, ImportError> {
         let (line, payload) = (Vec::new(), Vec::new());
         let mut reader =
             Self { input, line, number: 0, header: FileHeader::default(), payload, second: Second::default() };
@@ -267,7 +252,7 @@ impl<R: BufRead> Reader<R> {
         Ok(reader)
     }
 
-    fn next_line(&mut self) -> Result<bool, JsonlError> {
+    fn next_line(&mut self) -> Result<bool, ImportError> {
         loop {
             self.line.clear();
             let mut limited = io::Read::take(&mut self.input, MAX_LINE_BYTES);
@@ -285,7 +270,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    fn parse_header(&self) -> Result<FileHeader, JsonlError> {
+    fn parse_header(&self) -> Result<FileHeader, ImportError> {
         let value: Value =
             serde_json::from_slice(&self.line).map_err(|error| self.error(format!("not JSON: {error}")))?;
         let reel = value.get("reel").ok_or_else(|| self.error("missing \"reel\""))?;
@@ -306,8 +291,8 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
-    fn error(&self, reason: impl Into<String>) -> JsonlError {
-        JsonlError::Line { line: self.number, reason: reason.into() }
+    fn error(&self, reason: impl Into<String>) -> ImportError {
+        ImportError::Line { line: self.number, reason: reason.into() }
     }
 }
 
@@ -423,7 +408,7 @@ impl<R: BufRead + Send> Importer for Reader<R> {
         &self.header
     }
 
-    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
+    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, ImportError> {
         if !self.next_line()? {
             return Ok(None);
         }
@@ -518,7 +503,7 @@ mod tests {
         out
     }
 
-    fn import(lines: &[u8]) -> Result<Vec<u8>, JsonlError> {
+    fn import(lines: &[u8]) -> Result<Vec<u8>, ImportError> {
         let mut reader = Reader::new(lines)?;
         let mut writer =
             ReelWriter::create(Vec::new(), reader.header(), WriterOptions::default()).expect("a Vec takes all");

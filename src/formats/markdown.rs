@@ -4,10 +4,11 @@
 use super::ExportFormat;
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
+use crate::session::participants::Participants;
 use crate::trace::{Event, EventKind, FileHeader};
 use crate::wire::text::{counted, excerpt, visible};
 use crate::wire::units::millis_of;
-use crate::wire::{Direction, Envelope, MessageKind, json};
+use crate::wire::{Envelope, MessageKind, json};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -38,8 +39,9 @@ const SYNTAX: [char; 3] = ['|', '`', '\\'];
 /// Writes a reel as a document.
 #[derive(Default)]
 struct Document {
-    /// The stream and the time of the first message.
-    first: Option<(u32, i64)>,
+    participants: Participants,
+    /// The time of the first message.
+    start: Option<i64>,
     /// The sections about errors, as they will be written.
     errors: Vec<String>,
     /// The number of further errors.
@@ -55,12 +57,12 @@ impl MessageExporter for Document {
     }
 
     fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (stream, start) = *self.first.get_or_insert((message.stream, message.time));
+        let start = *self.start.get_or_insert(message.time);
         row(
             [
                 &message.seq.to_string(),
                 &seconds(message.time.saturating_sub(start)),
-                &sender(message, stream),
+                &self.participants.sender(message.stream, message.direction),
                 message.envelope.kind.name(),
                 &message.method.as_deref().map(code).unwrap_or_default(),
                 &message.latency.map(|time| millis_of(time).to_string()).unwrap_or_default(),
@@ -124,15 +126,6 @@ fn seconds(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let millis = nanoseconds.unsigned_abs() / 1_000_000;
     format!("{sign}{}.{:03}", millis / 1000, millis % 1000)
-}
-
-/// Returns who sent a message. The client and the server of the first stream have no number.
-fn sender(message: &Message<'_>, first: u32) -> String {
-    let name = match message.direction {
-        Direction::ClientToServer => "client",
-        Direction::ServerToClient => "server",
-    };
-    if message.stream == first { name.to_owned() } else { format!("{name} {}", message.stream) }
 }
 
 /// Returns the marks of a message: its flags, and whether it is no message, or the result of a tool that failed.

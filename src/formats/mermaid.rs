@@ -2,6 +2,7 @@
 
 use super::ExportFormat;
 use super::messages::{ByMessage, Message, MessageExporter};
+use crate::session::participants::Participants;
 use crate::trace::{Event, EventKind, FileHeader, Flags};
 use crate::wire::text::excerpt;
 use crate::wire::{Direction, MessageKind};
@@ -35,6 +36,8 @@ const INJECTED: &str = "[injected] ";
 #[derive(Default)]
 struct Diagram {
     participants: Participants,
+    /// The streams after the first one whose participants are declared.
+    declared: BTreeSet<u32>,
     /// The notification that came last, which is not written yet.
     last: Option<Repeated>,
 }
@@ -76,7 +79,7 @@ impl MessageExporter for Diagram {
             return Ok(());
         }
         self.write_last(out)?;
-        let [client, server] = self.participants.known(event.header.stream);
+        let [client, server] = self.known(event.header.stream);
         writeln!(out, "    Note over {client},{server}: traffic is missing here")
     }
 
@@ -106,9 +109,27 @@ impl Diagram {
         self.arrow(route, MessageKind::Notification, &label, out)
     }
 
+    /// Returns the client and the server of a stream with a message, and declares them before their first message.
+    fn declared(&mut self, stream: u32, out: &mut dyn Write) -> io::Result<[String; 2]> {
+        let names = self.participants.of(stream);
+        if !self.participants.is_first(stream) && self.declared.len() < MAX_PAIRS && self.declared.insert(stream) {
+            declare(names.each_ref().map(String::as_str), out)?;
+        }
+        Ok(names)
+    }
+
+    /// Returns the client and the server of a stream, or of the first one if this stream has none.
+    fn known(&mut self, stream: u32) -> [String; 2] {
+        if self.declared.contains(&stream) {
+            self.participants.of(stream)
+        } else {
+            ["client", "server"].map(str::to_owned)
+        }
+    }
+
     /// Writes an arrow. The label is safe text.
     fn arrow(&mut self, route: Route, kind: MessageKind, label: &str, out: &mut dyn Write) -> io::Result<()> {
-        let [client, server] = self.participants.of(route.stream, out)?;
+        let [client, server] = self.declared(route.stream, out)?;
         let (from, to) = match route.direction {
             Direction::ClientToServer => (client, server),
             Direction::ServerToClient => (server, client),
@@ -137,40 +158,6 @@ impl Route {
         let injected = message.flags.has(Flags::INJECTED);
         Self { stream: message.stream, direction: message.direction, injected }
     }
-}
-
-/// The participants: a client and a server for each stream. Those of the first stream have no number.
-#[derive(Default)]
-struct Participants {
-    first: Option<u32>,
-    declared: BTreeSet<u32>,
-}
-
-impl Participants {
-    /// Returns the client and the server of a stream with a message, and declares them before their first message.
-    fn of(&mut self, stream: u32, out: &mut dyn Write) -> io::Result<[String; 2]> {
-        if *self.first.get_or_insert(stream) == stream {
-            return Ok(names(None));
-        }
-        let names = names(Some(stream));
-        if self.declared.len() < MAX_PAIRS && self.declared.insert(stream) {
-            declare(names.each_ref().map(String::as_str), out)?;
-        }
-        Ok(names)
-    }
-
-    /// Returns the client and the server of a stream, or of the first one if this stream has none.
-    fn known(&self, stream: u32) -> [String; 2] {
-        names(self.declared.get(&stream).copied())
-    }
-}
-
-/// Returns the names of a client and its server.
-fn names(stream: Option<u32>) -> [String; 2] {
-    ["client", "server"].map(|name| match stream {
-        Some(stream) => format!("{name} {stream}"),
-        None => name.to_owned(),
-    })
 }
 
 /// Writes the declaration of participants, which stand in this order.

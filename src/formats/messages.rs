@@ -149,6 +149,15 @@ impl<E: MessageExporter> ByMessage<E> {
         }
     }
 
+    /// Remembers the requests of a message that is not written.
+    fn note_requests(&mut self, event: &Event<'_>) {
+        let envelope = Envelope::scan(event.body());
+        if envelope.kind == MessageKind::Batch {
+            return json::items(event.body()).for_each(|item| drop(self.request(event.header, &Envelope::scan(item))));
+        }
+        self.request(event.header, &envelope);
+    }
+
     /// Writes the messages whose last pieces are missing.
     fn give_up(&mut self, out: &mut dyn Write) -> io::Result<()> {
         for frame in self.frames.drain() {
@@ -173,6 +182,15 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
             _ => {}
         }
         self.exporter.other(event, out)
+    }
+
+    fn pass_over(&mut self, event: &Event<'_>) {
+        match event.header.kind {
+            EventKind::Message => self.note_requests(event),
+            // Writing to a sink does not fail.
+            EventKind::StreamOpened => drop(self.exporter.other(event, &mut io::sink())),
+            _ => {}
+        }
     }
 
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -299,6 +317,23 @@ pub(super) mod tests {
         assert!(at_the_end.starts_with("0 s2c") && at_the_end.ends_with("50 cut\n"), "{at_the_end}");
         let without_start = listed(&[(Framing::Lf, SERVER.with(Flags::TRUNCATED), end)]);
         assert!(without_start.ends_with(&format!("{} cut\n", end.len())), "{without_start}");
+    }
+
+    #[test]
+    fn a_response_has_the_method_of_a_request_that_is_not_written() {
+        let (mut exporter, mut out) = (ByMessage::<List>::default(), Vec::new());
+        let batch = format!("[{PING}]");
+        let answers = [r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#];
+        for payload in [CALL, &batch] {
+            let header = header(0, Framing::Lf, CLIENT, payload.len());
+            exporter.pass_over(&Event { header: &header, payload: payload.as_bytes() });
+        }
+        for payload in answers {
+            let header = header(1, Framing::Lf, SERVER, payload.len());
+            exporter.event(&Event { header: &header, payload: payload.as_bytes() }, &mut out).expect("written");
+        }
+        let expected = "1 s2c result tools/call 36 whole\n1 s2c result ping 36 whole\n";
+        assert_eq!(String::from_utf8(out).expect("text"), expected);
     }
 
     #[test]

@@ -98,6 +98,16 @@ impl TrialOutcome {
         }
     }
 
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Answered { deviations, .. } => deviations.iter_mut().collect(),
+            Self::Refused { message, .. } | Self::Objected { message, .. } => vec![message],
+            Self::Broke(end) | Self::Unclear(end) => end.unstarted.iter_mut().collect(),
+            Self::Untried { why } => vec![why],
+            Self::Ignored | Self::Taken => Vec::new(),
+        }
+    }
+
     /// The details in words; may be empty.
     pub fn words(&self) -> String {
         let late = |late: &bool| if *late { ", late" } else { "" };
@@ -180,6 +190,15 @@ pub struct ProbeReport {
 }
 
 impl ProbeReport {
+    /// The texts in which there may be something that the client said.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let Client { name, version, revision, .. } = &mut self.client;
+        let about = [name, version, revision].into_iter().flatten();
+        let declared =
+            self.declarations.iter_mut().flat_map(|one| one.client_place.iter_mut().chain(one.outcome.texts_mut()));
+        about.chain(declared).chain(self.messages.iter_mut().flat_map(|one| one.outcome.texts_mut()))
+    }
+
     /// The number of declarations and messages that broke the client.
     pub fn broken(&self) -> usize {
         let declared = self.declarations.iter().map(|one| &one.outcome);

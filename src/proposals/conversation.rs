@@ -121,6 +121,19 @@ impl Proposal for Conversation {
         }
     }
 
+    fn model_texts(&self, message: &Observed<'_>) -> Vec<(&'static str, String)> {
+        if self.conversation_event(message).is_some() {
+            let content = &message.content["content"];
+            let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+            return vec![("user", text)];
+        }
+        let texts = self.carries(message).into_iter().filter_map(|carried| match carried {
+            Carried::Text(text) => Some(("conversation context", text)),
+            Carried::Event(_) => None,
+        });
+        texts.collect()
+    }
+
     fn samples(&self) -> Samples {
         Samples::read(include_str!("conversation/samples.json"))
     }

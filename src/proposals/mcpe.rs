@@ -128,14 +128,16 @@ impl Proposal for Mcpe {
     }
 
     fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
-        let content = message.content;
-        let events = match message.method {
-            Some(EVENT) => std::slice::from_ref(&content["event"]),
-            Some(BATCH) => content["events"].as_array().map_or(&[][..], Vec::as_slice),
-            _ => &[],
-        };
-        let sources = events.iter().filter_map(|event| event["metadata"]["sourceEventId"].as_str());
+        let sources = events_in(message).iter().filter_map(|event| event["metadata"]["sourceEventId"].as_str());
         sources.map(|source| Carried::Event(source.to_owned())).collect()
+    }
+
+    fn model_texts(&self, message: &Observed<'_>) -> Vec<(&'static str, String)> {
+        events_in(message)
+            .iter()
+            .filter(|event| !event.is_null())
+            .map(|event| ("mcpe event", event.to_string()))
+            .collect()
     }
 
     fn is_neighbours(&self, method: &str) -> bool {
@@ -182,6 +184,15 @@ fn unknown_member(value: &Value, definition: &str, others: &[&str]) -> Option<(S
     let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).chain(others.to_vec()).collect();
     let unknown = value.as_object()?.keys().find(|name| !known.contains(&name.as_str()))?;
     Some((unknown.clone(), known.join(", ")))
+}
+
+/// Returns the events in a message.
+fn events_in<'a>(message: &Observed<'a>) -> &'a [Value] {
+    match message.method {
+        Some(EVENT) => std::slice::from_ref(&message.content["event"]),
+        Some(BATCH) => message.content["events"].as_array().map_or(&[][..], Vec::as_slice),
+        _ => &[],
+    }
 }
 
 fn subscription(content: &[u8], out: &mut String) {

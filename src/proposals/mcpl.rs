@@ -181,6 +181,23 @@ impl Proposal for Mcpl {
         }
     }
 
+    fn model_texts(&self, message: &Observed<'_>) -> Vec<(&'static str, String)> {
+        match (message.method, message.envelope.kind) {
+            (Some(BEFORE_INFERENCE), MessageKind::Request) => {
+                let text = message.content["userMessage"].as_str();
+                text.map(|text| ("user", text.to_owned())).into_iter().collect()
+            }
+            (Some(PUSH_EVENT), MessageKind::Request) => {
+                vec![("mcpl push", blocks::text(&message.content["payload"]["content"], usize::MAX))]
+            }
+            (Some(BEFORE_INFERENCE), MessageKind::Result) => {
+                let injections = message.content["contextInjections"].as_array().into_iter().flatten();
+                injections.filter_map(injected_text).map(|text| ("mcpl context", text)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn auditor(&self) -> Option<Box<dyn Auditor>> {
         Some(Box::new(audit::McplAuditor::default()))
     }

@@ -8,6 +8,7 @@ pub(crate) mod body;
 mod body_filter;
 pub(crate) mod boundary;
 pub(crate) mod coding;
+mod heads;
 mod injection_queue;
 mod injection_route;
 pub(crate) mod live;
@@ -25,12 +26,13 @@ use body_filter::TapBodyFilter;
 use boundary::{Events, Frames, MessageSplitter};
 use bytes::Bytes;
 use coding::Decoder;
+use heads::{Head, RecordedHeaders};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
 use injection_queue::InjectionQueue;
 use injection_route::Endpoint;
-use serde::ser::{Serialize, SerializeSeq, Serializer};
+use serde::Serialize;
 use serde_json::json;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -90,7 +92,8 @@ struct State {
     order: std::collections::VecDeque<String>,
     /// The endpoints (path and query) to which HTTP+SSE clients post messages.
     endpoints: HashMap<String, u32>,
-    open: BTreeMap<u32, Exchange>,
+    open: BTreeMap<u32, Box<Exchange>>,
+    recorded: RecordedHeaders,
 }
 
 /// The maximum bytes of unfinished messages in all exchanges together (80 MiB). An exchange that exceeds it is recorded
@@ -233,14 +236,14 @@ impl Exchanges {
             method: Some(head.method.as_str()),
             target: Some(redact::redact_target(target)),
             status: None,
-            headers: Headers(&head.headers),
+            headers: state.recorded.of(&head.headers),
         };
         self.transport(stream, number, Flags::toward(Direction::ClientToServer), &reported);
         let kind = text(head.headers.get(header::CONTENT_TYPE));
         let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
         state.open.insert(
             number,
-            Exchange {
+            Box::new(Exchange {
                 stream,
                 method: head.method.clone(),
                 target: target.to_owned(),
@@ -257,7 +260,7 @@ impl Exchanges {
                 response_over: false,
                 endpoint: None,
                 injection_queues: [None, None],
-            },
+            }),
         );
         number
     }
@@ -270,7 +273,7 @@ impl Exchanges {
             method: None,
             target: None,
             status: Some(head.status.as_u16()),
-            headers: Headers(&head.headers),
+            headers: state.recorded.of(&head.headers),
         };
         let failed = if head.status.as_u16() >= 400 { Flags::FAILED } else { Flags::default() };
         self.transport(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), &reported);
@@ -531,33 +534,6 @@ impl ExchangeObserver for Exchanges {
 /// Removes a trailing slash, which some servers add by redirecting.
 fn without_slash(path: &str) -> &str {
     path.strip_suffix('/').unwrap_or(path)
-}
-
-/// A head as recorded in the reel. Serialized directly because every exchange has two.
-#[derive(serde::Serialize)]
-struct Head<'a> {
-    what: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    headers: Headers<'a>,
-}
-
-/// Headers as name-value pairs with secrets redacted.
-struct Headers<'a>(&'a HeaderMap);
-
-impl Serialize for Headers<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut pairs = serializer.serialize_seq(Some(self.0.len()))?;
-        for (name, value) in self.0 {
-            let value = String::from_utf8_lossy(value.as_bytes());
-            pairs.serialize_element(&(name.as_str(), redact::redact_header(name.as_str(), &value)))?;
-        }
-        pairs.end()
-    }
 }
 
 /// The value of `Content-Length`.

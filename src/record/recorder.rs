@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// How often the recorder checks the queue while there is traffic.
 const QUEUE_INTERVAL: Duration = Duration::from_millis(15);
+/// By how much the recorder is nicer than the rest of the process.
+const LESS_PRIORITY: i32 = 10;
 /// The maximum age of an unwritten event.
 const FLUSH_AFTER: Duration = Duration::from_millis(40);
 /// How long after the last event the recorder goes to sleep.
@@ -121,6 +123,13 @@ impl Recorder {
             ..Summary::default()
         })
     }
+}
+
+/// Lowers the priority of this thread: where it competes for a processor with the relays or the recorded programs, they
+/// go first.
+fn give_way() {
+    let own = rustix::process::getpriority_process(None).unwrap_or_default();
+    let _ = rustix::process::setpriority_process(None, own + LESS_PRIORITY);
 }
 
 /// Releases the relays when it is dropped.
@@ -261,6 +270,7 @@ impl<T: ReelStore> Work<T> {
     }
 
     fn run(mut self) -> Summary {
+        give_way();
         // However this thread ends, no relay may wait for it.
         let _guard = Abandon(Arc::clone(&self.queue));
         let mut batch = Batch::default();

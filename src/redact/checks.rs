@@ -154,6 +154,11 @@ pub(super) fn email(text: &[u8], found: &Captures<'_>) -> bool {
 
 /// A user's name in the path of a home folder, unless many have it.
 pub(super) fn user(_: &[u8], found: &Captures<'_>) -> bool {
+    !is_common_user(group(found, 1))
+}
+
+/// Whether many users have a name, or it stands for any name.
+pub(super) fn is_common_user(name: &[u8]) -> bool {
     const COMMON: [&[u8]; 22] = [
         b"user",
         b"you",
@@ -178,8 +183,8 @@ pub(super) fn user(_: &[u8], found: &Captures<'_>) -> bool {
         b"USER",
         b"your-name",
     ];
-    let name = group(found, 1).to_ascii_lowercase();
-    !COMMON.contains(&name.as_slice()) && !names::is_placeholder(&name)
+    let name = name.to_ascii_lowercase();
+    COMMON.contains(&name.as_slice()) || names::is_placeholder(&name)
 }
 
 /// A run of characters that looks random: all classes of characters, mixed as words are not.

@@ -1,5 +1,6 @@
 //! Formats the report of a comparison: unified, side by side, as a summary, or as Markdown.
 
+mod html;
 mod markdown;
 mod rows;
 mod side_by_side;
@@ -122,6 +123,11 @@ fn separate(before: usize, out: &mut String) {
     if out.len() > before && !out.ends_with("\n\n") {
         out.push('\n');
     }
+}
+
+/// Appends the report as a page for browsers.
+pub(crate) fn html(shown: &Shown<'_>, out: &mut String) {
+    html::html(shown, out);
 }
 
 /// Appends the report as Markdown.

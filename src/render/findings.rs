@@ -422,6 +422,7 @@ mod tests {
             of the session: no request may be without a response for
             10 s, or while a later one was answered.
           JSON-RPC 2.0 §4
+          Fix: Answer every request: with an error, if it failed.
             session: bell �
 
         info stream/crlf
@@ -454,7 +455,7 @@ mod tests {
 
     #[test]
     fn colours_are_the_palettes() {
-        assert!(written(&run(), &Palette::coloured()).contains("\u{1b}[1m\u{1b}[31merror\u{1b}[0m"));
+        assert!(written(&run(), &Palette::coloured()).contains("\u{1b}[1m\u{1b}[38;5;161merror\u{1b}[0m"));
     }
 
     #[test]

@@ -32,6 +32,10 @@ pub(crate) struct Line<'a> {
     pub title: &'a str,
     /// What it is about.
     pub about: &'a str,
+    /// The length of the name with which that begins, in bytes.
+    pub subject: usize,
+    /// Brackets that tie responses to their requests; empty if there are none.
+    pub brackets: &'a str,
     /// The outcome, for a response.
     pub outcome: Option<&'a str>,
     /// How the line is emphasised.
@@ -107,16 +111,21 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
         rest.ours(" ");
         ink.off(*faint, rest.out);
     }
+    ink.on(*faint, rest.out);
+    rest.ours(line.brackets);
+    ink.off(*faint, rest.out);
     if line.injected {
         rest.ours(INJECTED);
     }
-    ink.on(title_style, rest.out);
+    // The method only says how something was called.
+    let is_named = line.subject > 0 && line.mood == Emphasis::Plain;
+    let method_style = if is_named { *faint } else { title_style };
+    ink.on(method_style, rest.out);
     rest.theirs(line.title);
-    ink.off(title_style, rest.out);
+    ink.off(method_style, rest.out);
     if !line.about.is_empty() {
         rest.ours(" ");
-        let kept = line.outcome.map_or(0, |outcome| outcome.width() + OUTCOME.width() + 1);
-        rest.theirs_but(line.about, kept);
+        about(line, &ink, title_style, &mut rest);
     }
     if let Some(outcome) = line.outcome {
         let style = if line.mood == Emphasis::Error { *error } else { Style::new() };
@@ -129,6 +138,26 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
         out.pop();
     }
     out.push(b'\n');
+}
+
+/// Appends what a line is about. The name of what was called stands out; the text after it leaves space for the outcome.
+fn about(line: &Line<'_>, ink: &Ink, style: Style, rest: &mut Rest<'_>) {
+    let kept = line.outcome.map_or(0, |outcome| outcome.width() + OUTCOME.width() + 1);
+    let space = rest.space.map(|space| space - kept.min(space / 2));
+    let named = line.about.get(..line.subject).unwrap_or_default();
+    let (named, arguments) = match ink.coloured && space.is_none_or(|space| named.width() < space) {
+        true => line.about.split_at(named.len()),
+        false => ("", line.about),
+    };
+    if !named.is_empty() {
+        let style = if line.outcome.is_none() { style.bold() } else { style };
+        ink.on(style, rest.out);
+        rest.theirs(named);
+        ink.off(style, rest.out);
+    }
+    if !arguments.is_empty() {
+        rest.theirs_but(arguments, kept);
+    }
 }
 
 /// What stands before the outcome of a call.
@@ -370,6 +399,8 @@ mod tests {
             injected: false,
             title: "tools/call",
             about,
+            subject: 0,
+            brackets: "",
             outcome: Some(outcome),
             mood: Emphasis::Plain,
         }
@@ -403,6 +434,27 @@ mod tests {
         assert_eq!(both, "echo text=\"a… → \"a long …");
         let whole = written(&line(&"x".repeat(90), &"y".repeat(90)), None);
         assert!(whole.ends_with(&format!("{} → {}\n", "x".repeat(90), "y".repeat(90))), "{whole}");
+    }
+
+    #[test]
+    fn what_is_called_stands_out_and_no_character_is_lost() {
+        let call = Line { subject: 4, outcome: None, brackets: "┌ ", ..line("echo text=1", "") };
+        let mut out = Vec::new();
+        write(&call, &Palette::coloured(), Some(80), &mut out);
+        let text = String::from_utf8(out).expect("text");
+        assert!(text.contains("┌ \u{1b}[0m"), "{text:?}");
+        assert!(
+            text.contains("\u{1b}[38;5;243mtools/call\u{1b}[0m \u{1b}[1m\u{1b}[38;5;133mecho\u{1b}[0m text=1"),
+            "{text:?}"
+        );
+        assert!(written(&call, Some(80)).ends_with("3 ┌ tools/call echo text=1\n"));
+        for subject in [0, 4, 90, 999] {
+            let text = "x".repeat(90);
+            let long = Line { subject, ..line(&text, "ok") };
+            let mut out = Vec::new();
+            write(&long, &Palette::coloured(), Some(80), &mut out);
+            assert!(String::from_utf8(out).expect("text").contains(" → ok"), "{subject}");
+        }
     }
 
     #[test]

@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn colours_wrap_tokens_only() {
         let layout = Layout { palette: Palette::coloured(), margin: 1, ..Layout::default() };
-        assert!(laid_out(r#"{"a":true}"#, layout).starts_with(" {\n   \u{1b}[1m\u{1b}[34m\"a\"\u{1b}[0m: "));
+        assert!(laid_out(r#"{"a":true}"#, layout).starts_with(" {\n   \u{1b}[1m\"a\"\u{1b}[0m: "));
     }
 
     proptest! {

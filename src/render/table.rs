@@ -64,6 +64,14 @@ pub(crate) fn narrowed(
     headings.unwrap_or_default()
 }
 
+/// Adds a line to a table that names the columns for which there was no space.
+pub(crate) fn naming(removed: &[String], table: String) -> String {
+    match removed.is_empty() {
+        true => table,
+        false => format!("{table}\n\nno space for: {}", removed.join(", ")),
+    }
+}
+
 fn fit(rows: &mut [Vec<String>], frame: Frame, expendable: &[usize], width: usize) {
     let count = rows.first().map_or(0, Vec::len);
     let mut widths: Vec<usize> =

@@ -5,7 +5,7 @@ mod report;
 mod rounds;
 mod values;
 
-use super::plan::{Awaited, Plan};
+use super::plan::{Awaited, Plan, label};
 use super::replies::{Answers, Replies, Reply};
 use super::substitute::Substitutions;
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
@@ -194,8 +194,8 @@ impl ReplayEngine {
             self.settled.insert(waiting.request);
             // The recorded server did not answer, either.
             if was_answered {
-                let (seq, method) = (entry.seq(), entry.method.as_deref().unwrap_or("a batch").to_owned());
-                self.note(Note::TimedOut { seq, method, after: timeout }, &mut outputs);
+                let (seq, message) = (entry.seq(), label(entry));
+                self.note(Note::TimedOut { seq, message, after: timeout }, &mut outputs);
             }
         }
         outputs.extend(self.advance(now));

@@ -82,6 +82,8 @@ pub struct Plan {
     destructive: Vec<Destructive>,
     /// The entries that do not count in a comparison: what is not sent, and what belongs to it.
     left_out: HashSet<usize>,
+    /// Those of them that the live server may send all the same, with the client's responses.
+    optional: HashSet<usize>,
     /// The live server is of the modern era, and the recording was translated for it.
     is_for_modern: bool,
 }
@@ -108,10 +110,11 @@ impl Plan {
                 destructive.extend(destroys(entry, &tools));
             }
         }
-        let mut left_out = left_out(&conversation, &omitted);
+        let (mut left_out, mut optional) = left_out(&conversation, &omitted);
+        optional.retain(|number| !translation.incomparable.contains(number));
         left_out.extend(translation.incomparable);
         let (steps, rest) = steps(&conversation, &omitted, &left_out, &mut bindings);
-        Self { conversation, steps, rest, bindings, omissions, destructive, left_out, is_for_modern }
+        Self { conversation, steps, rest, bindings, omissions, destructive, left_out, optional, is_for_modern }
     }
 
     /// Returns the number of the session's stream.
@@ -146,10 +149,18 @@ impl Plan {
         &self.destructive
     }
 
-    /// Iterates over the entries with which the new session is to be compared.
+    /// Iterates over the entries with which the new session is to be compared: what is sent, what belongs to it, and what
+    /// is optional.
     pub(crate) fn compared(&self) -> impl Iterator<Item = &Entry> {
         let entries = self.conversation.entries.iter().enumerate();
-        entries.filter(|(number, _)| !self.left_out.contains(number)).map(|(_, entry)| entry)
+        let is_compared = |number: usize| !self.left_out.contains(&number) || self.optional.contains(&number);
+        entries.filter(move |(number, _)| is_compared(*number)).map(|(_, entry)| entry)
+    }
+
+    /// Returns the numbers of the events that the live server need not send: messages of its own that may have followed
+    /// from what is not sent.
+    pub(crate) fn optional(&self) -> HashSet<u64> {
+        self.optional.iter().map(|number| self.conversation.entries[*number].seq()).collect()
     }
 
     /// Returns the number of answers that the recorded server gave to what is sent.
@@ -229,7 +240,7 @@ fn is_sent(entry: &Entry) -> bool {
 }
 
 /// Returns the method of a message, and the tool that it calls.
-fn label(entry: &Entry) -> String {
+pub(super) fn label(entry: &Entry) -> String {
     let method = entry.method.as_deref().unwrap_or_else(|| entry.kind.name());
     match safety::tool_of(entry) {
         _ if !entry.is_clients() => format!("{method} of the server"),
@@ -243,22 +254,26 @@ fn destroys(entry: &Entry, tools: &HashMap<String, Annotations>) -> Option<Destr
     tools.get(&tool)?.is_destructive.then(|| Destructive { seq: entry.seq(), tool })
 }
 
-/// Returns the entries that are not compared: the omitted ones, their answers, and what the server sent because of
-/// them, with the client's responses. The latest message of the client counts as the cause.
-fn left_out(conversation: &Conversation, omitted: &HashSet<usize>) -> HashSet<usize> {
-    let (mut left_out, mut is_cause_omitted) = (omitted.clone(), false);
+/// Returns the entries that need not come: the omitted ones, their answers, and what the server sent after them, with the
+/// client's responses. Then those of them that may come all the same, because the server sent them by itself.
+fn left_out(conversation: &Conversation, omitted: &HashSet<usize>) -> (HashSet<usize>, HashSet<usize>) {
+    let (mut left_out, mut optional, mut is_after_omitted) = (omitted.clone(), HashSet::new(), false);
     for (number, entry) in conversation.entries.iter().enumerate() {
         if is_sent(entry) {
-            is_cause_omitted = omitted.contains(&number);
+            is_after_omitted = omitted.contains(&number);
         } else if entry.answers.is_empty() {
-            if is_cause_omitted {
+            if is_after_omitted {
                 left_out.insert(number);
+                optional.insert(number);
             }
         } else if entry.answers.iter().all(|(asked, _)| left_out.contains(asked)) {
             left_out.insert(number);
+            if entry.answers.iter().all(|(asked, _)| optional.contains(asked)) {
+                optional.insert(number);
+            }
         }
     }
-    left_out
+    (left_out, optional)
 }
 
 fn steps(

@@ -3,7 +3,7 @@
 use super::conversation::{Conversation, Entry};
 use super::substitute::{place_in, splice};
 use crate::wire::{Envelope, Id};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// Answers that the user gives to server requests, by method. A list is used up in order, and its last one stays.
@@ -17,7 +17,8 @@ impl Answers {
     ///
     /// If the text is not such an object: the reason.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
-        let members: Map<String, Value> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let members: Value = serde_json::from_slice(text).map_err(|error| format!("invalid JSON: {error}"))?;
+        let Value::Object(members) = members else { return Err("expected a JSON object".to_owned()) };
         let mut answers = HashMap::new();
         for (method, value) in members {
             let list = match value {

@@ -6,6 +6,7 @@ use crate::session::filter::Filter;
 use crate::trace::{EventKind, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Framing};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::io::Cursor;
 use std::time::Duration;
 
@@ -244,7 +245,7 @@ fn an_answer_that_never_comes_is_given_up_unless_it_never_came() {
     assert_eq!(engine.next_timeout(), Some(ms(100)));
     let outputs = engine.handle_timeout(ms(100));
     assert_eq!(sent(&outputs).len(), 1, "the next message is sent all the same");
-    let expected = Note::TimedOut { seq: 1, method: "b".into(), after: ms(100) };
+    let expected = Note::TimedOut { seq: 1, message: "b".into(), after: ms(100) };
     assert_eq!(engine.outcome().notes, [expected]);
     assert_eq!(outputs.last(), Some(&Output::Finished), "the recording ends without an answer to c");
 }
@@ -298,10 +299,11 @@ fn what_is_left_out_is_not_compared_either() {
     assert_eq!(all.destructive().iter().map(|call| (call.seq, call.tool.as_str())).collect::<Vec<_>>(), [(4, "wipe")]);
     assert_eq!(seqs(&all).len(), 9);
     let reading = Plan::new(session(&recorded), &Selection { read_only: true, ..Selection::default() });
-    assert_eq!((seqs(&reading), reading.destructive().len()), (vec![0, 1, 2, 3, 7, 8], 0));
+    assert_eq!((seqs(&reading), reading.destructive().len()), (vec![0, 1, 2, 3, 5, 7, 8], 0));
+    assert_eq!(reading.optional(), HashSet::from([5]), "the server may send it nevertheless");
     let filter = Some(Filter::parse("tool:look").expect("a filter"));
     let filtered = Plan::new(session(&recorded), &Selection { filter, ..Selection::default() });
-    assert_eq!(seqs(&filtered), [0, 1, 7, 8]);
+    assert_eq!((seqs(&filtered), filtered.optional()), (vec![0, 1, 5, 7, 8], HashSet::from([5])));
     let part = Plan::new(session(&recorded), &Selection { from: Some(4), to: Some(6), ..Selection::default() });
     assert_eq!(seqs(&part), [0, 1, 4, 5, 6]);
 }

@@ -17,7 +17,10 @@ impl Engine for ReplayEngine {
     }
 
     fn undelivered(&mut self, now: Duration, lost: &Undelivered) -> Vec<Output> {
-        Self::undelivered(self, now, &lost.id, &lost.reason, lost.refusal.as_deref())
+        match lost.unreached || lost.session_over {
+            true => Self::lost(self, now, &lost.reason),
+            false => Self::undelivered(self, now, &lost.id, &lost.reason, lost.refusal.as_deref()),
+        }
     }
 
     fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {

@@ -1,6 +1,7 @@
 //! The built-in server behind a gateway: each session has its own engine on its own thread.
 
 use super::server::{ServerInput, serve};
+use crate::protocol::http::ToolMarks;
 use crate::server::{IoRequest, Report, Server};
 use crate::transport::budget;
 use crate::transport::link::{Incoming, Link, Served};
@@ -54,12 +55,14 @@ pub(crate) struct SessionHandlers {
 pub(crate) struct Sessions {
     handlers: SessionHandlers,
     open: Mutex<BTreeMap<u32, Sender<ServerInput>>>,
+    /// No tool of the built-in server asks for headers.
+    marks: ToolMarks,
 }
 
 impl Sessions {
     /// No sessions.
     pub(crate) fn new(handlers: SessionHandlers) -> Self {
-        Self { handlers, open: Mutex::default() }
+        Self { handlers, open: Mutex::default(), marks: ToolMarks::default() }
     }
 
     /// The numbers of the open sessions.
@@ -114,6 +117,10 @@ impl Backend for Sessions {
             let _ = end.await;
         };
         Ok(Opened { link, end: Box::pin(end) })
+    }
+
+    fn checked_headers(&self) -> Option<&ToolMarks> {
+        Some(&self.marks)
     }
 
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {

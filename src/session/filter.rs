@@ -617,6 +617,47 @@ mod tests {
         assert!(reason("event:foo").contains("stderr, stream-opened"));
     }
 
+    /// The row of a test case that the page's filter shares.
+    fn decided(filter: &Filter, row: &Value) -> bool {
+        let text = |name: &str| row[name].as_str();
+        let is = |name: &str| row[name] == true;
+        let named = [("injected", Flags::INJECTED), ("toolError", Flags::TOOL_ERROR), ("failed", Flags::FAILED)];
+        let set = named.iter().filter(|(name, _)| is(name)).fold(Flags::default(), |all, (_, flag)| all.with(*flag));
+        let direction = text("dir").and_then(Direction::from_short).unwrap_or(Direction::ClientToServer);
+        let kind = text("kind").and_then(kinds).map(|kinds| kinds[0]);
+        let id = text("id").map(|id| match id.parse() {
+            Ok(number) => RecordedId::Integer(number),
+            Err(_) => RecordedId::Text(id.as_bytes().into()),
+        });
+        let number = |name: &str| u32::try_from(row[name].as_u64().expect(name)).expect(name);
+        let header = EventHeader {
+            kind: text("event").and_then(EventKind::from_name).expect("a kind of event"),
+            stream: number("stream"),
+            exchange: u32::from(text("event") == Some("transport")),
+            flags: Flags::toward(direction).with(set),
+            len: number("size"),
+            message: kind.map(|kind| MessageHeader { kind, method: None, id }),
+            ..header(MessageKind::Request, direction, 0, 0)
+        };
+        let (method, tool, latency) = (text("method"), text("tool"), row["latency"].as_i64());
+        let body = text("text").map(str::as_bytes);
+        filter.decide(&FilterInput { header: &header, method, latency, tool, body }).expect("the text is there")
+    }
+
+    #[test]
+    fn the_page_decides_alike() {
+        let shared: Value = serde_json::from_str(include_str!("../../tests/page/filters.json")).expect("JSON");
+        let rows = shared["rows"].as_array().expect("a list");
+        for case in shared["cases"].as_array().expect("a list") {
+            let filter = case["filter"].as_str().expect("a text");
+            let found = Filter::parse(filter).map(|parsed| {
+                let places = rows.iter().enumerate().filter(|(_, row)| decided(&parsed, row));
+                Value::from(places.map(|(at, _)| at).collect::<Vec<_>>())
+            });
+            assert_eq!(found.ok().as_ref(), case.get("matches"), "{filter}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_is_parsed_or_refused(text in ".{0,60}") {

@@ -25,20 +25,28 @@ pub(crate) enum Depth {
 }
 
 /// Appends what a call is about: a tool's name, a resource's URI, or what a proposal says about its message; with
-/// [`Depth::Details`], also its arguments.
-pub(crate) fn call(spoken: &SummarizedMessage<'_>, registry: &Registry, depth: Depth, out: &mut String) {
-    let params = spoken.envelope.params;
+/// [`Depth::Details`], also its arguments. Returns the length of the name with which that begins, in bytes.
+pub(crate) fn call(spoken: &SummarizedMessage<'_>, registry: &Registry, depth: Depth, out: &mut String) -> usize {
+    let (params, start) = (spoken.envelope.params, out.len());
     if let Some(spec) = methods::lookup(spoken.method) {
-        if let Some(params) = params {
-            core_call(spoken, registry, spec, params, depth, out);
-        }
-    } else if let Some(proposal) = registry.of_method(spoken.method) {
+        let subject = params.and_then(|params| core_call(spoken, registry, spec, params, depth, out));
+        let named = subject.filter(|name| is_named(spoken.method) && out[start..].starts_with(&**name));
+        return named.map_or(0, |name| name.len());
+    }
+    if let Some(proposal) = registry.of_method(spoken.method) {
         proposal.summarize(spoken, out);
     } else if let (Depth::Details, Some(params)) = (depth, params) {
         details::of_unknown_call(params, out);
     }
+    0
 }
 
+/// Returns whether the subject of this method is the name of something: a tool, a prompt, a resource or a task.
+fn is_named(method: &str) -> bool {
+    ["tools/", "prompts/", "resources/", "tasks/"].iter().any(|group| method.starts_with(group))
+}
+
+/// Returns the subject, as far as it is shown.
 fn core_call(
     spoken: &SummarizedMessage<'_>,
     registry: &Registry,
@@ -46,14 +54,17 @@ fn core_call(
     params: &[u8],
     depth: Depth,
     out: &mut String,
-) {
-    if let Some(subject) = methods::subject(spec, params) {
+) -> Option<String> {
+    let subject = methods::subject(spec, params);
+    let shown = subject.as_deref().map(|subject| clip(subject, SHORT).into_owned());
+    if let (Some(subject), Some(shown)) = (&subject, &shown) {
         if spoken.method == "tools/call"
-            && let Some(proposal) = registry.of_tool(&subject)
+            && let Some(proposal) = registry.of_tool(subject)
         {
-            return proposal.summarize(spoken, out);
+            proposal.summarize(spoken, out);
+            return Some(shown.clone());
         }
-        out.push_str(&clip(&subject, SHORT));
+        out.push_str(shown);
         match spoken.method {
             "notifications/progress" => progress(params, out),
             "notifications/message" => log_line(params, out),
@@ -63,6 +74,7 @@ fn core_call(
     if depth == Depth::Details {
         details::of_call(spoken.method, params, out);
     }
+    shown
 }
 
 /// Appends `3/10 "message"`, as far as the notification contains it.
@@ -199,9 +211,9 @@ mod tests {
         let spoken = SummarizedMessage { method, direction: Direction::ClientToServer, envelope: &envelope };
         let mut out = String::new();
         if envelope.kind.is_response() {
-            outcome(&spoken, Registry::built_in(), depth, &mut out)
+            outcome(&spoken, Registry::built_in(), depth, &mut out);
         } else {
-            call(&spoken, Registry::built_in(), depth, &mut out)
+            call(&spoken, Registry::built_in(), depth, &mut out);
         }
         out
     }

@@ -4,7 +4,7 @@
 use super::pairing::Pairing;
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
-use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
+use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
@@ -13,8 +13,10 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 struct OpenCall {
     method: AskedMethod,
+    seq: u64,
     time: i64,
     about: Box<str>,
+    subject: usize,
     tool: Option<Box<str>>,
 }
 
@@ -34,8 +36,12 @@ pub(crate) struct Placed {
     pub batched: Option<Box<str>>,
     /// For a response: the time since its request, in nanoseconds. For a batch: the longest such time of its responses.
     pub latency: Option<i64>,
+    /// For a response: the number of the event with its request.
+    pub asked: Option<u64>,
     /// For a response: what its request was about. For a batch: its methods.
     pub about: Box<str>,
+    /// The length of what that begins with: the name of what was called, in bytes.
+    pub subject: usize,
     /// For a response: the tool that was called.
     pub tool: Option<Box<str>>,
 }
@@ -72,7 +78,8 @@ impl Viewer {
                     AskedMethod::Name(name) => (None, Some(name)),
                 };
                 let latency = Some(header.time - call.time);
-                Placed { method, batched, latency, about: call.about, tool: call.tool }
+                let (asked, about, subject) = (Some(call.seq), call.about, call.subject);
+                Placed { method, batched, latency, asked, about, subject, tool: call.tool }
             }
         }
     }
@@ -89,8 +96,10 @@ impl Viewer {
                 (MessageKind::Request, Some(method), Some(id)) => {
                     let call = OpenCall {
                         method: AskedMethod::Name(method.into()),
+                        seq: header.seq,
                         time: header.time,
                         about: "".into(),
+                        subject: 0,
                         tool: None,
                     };
                     self.open.ask_in(header.exchange, header.stream, header.direction(), id, call);
@@ -112,11 +121,20 @@ impl Viewer {
     }
 
     /// Remembers a request, with what it is about if its payload was looked at.
-    pub(crate) fn remember(&mut self, header: &EventHeader, about: &str, tool: Option<&str>) {
+    pub(crate) fn remember(&mut self, header: &EventHeader, words: &Words) {
+        self.ask(header, (&words.about, words.subject), words.tool.as_deref());
+    }
+
+    /// Remembers a request, with the tool that it calls.
+    pub(crate) fn remember_tool(&mut self, header: &EventHeader, tool: Option<&str>) {
+        self.ask(header, ("", 0), tool);
+    }
+
+    fn ask(&mut self, header: &EventHeader, (about, subject): (&str, usize), tool: Option<&str>) {
         let Some(message) = &header.message else { return };
         if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
-            let method = AskedMethod::Number(method);
-            let call = OpenCall { method, time: header.time, about: about.into(), tool: tool.map(Into::into) };
+            let (method, about, tool) = (AskedMethod::Number(method), about.into(), tool.map(Into::into));
+            let call = OpenCall { method, seq: header.seq, time: header.time, about, subject, tool };
             self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), call);
         }
     }
@@ -127,6 +145,8 @@ impl Viewer {
 pub(crate) struct Words {
     /// What a call is about; for a response, what the answered call was about.
     pub about: String,
+    /// The length of what `about` begins with: the name of the tool, prompt, resource or task, in bytes; 0 if there is none.
+    pub subject: usize,
     /// For a response: the outcome.
     pub outcome: String,
     /// The tool that the call names.
@@ -138,12 +158,13 @@ pub(crate) struct Words {
 impl Words {
     /// Creates a description that is still empty.
     pub(crate) fn knowing(registry: &'static Registry) -> Self {
-        Self { about: String::new(), outcome: String::new(), tool: None, registry }
+        Self { about: String::new(), subject: 0, outcome: String::new(), tool: None, registry }
     }
 
     /// Clears the description.
     pub(crate) fn clear(&mut self) {
         self.about.clear();
+        self.subject = 0;
         self.outcome.clear();
         self.tool = None;
     }
@@ -162,6 +183,7 @@ impl Words {
             }
             MessageKind::Result | MessageKind::Error => {
                 self.about.push_str(&placed.about);
+                self.subject = placed.subject;
                 self.report_answer(event, method.unwrap_or_default(), message.kind, depth);
             }
             MessageKind::Batch => {
@@ -180,7 +202,7 @@ impl Words {
         let mut envelope = Envelope::bare(MessageKind::Request);
         // Only the contents are looked at, so the end of params does not matter.
         envelope.params = json::tail_at(body, "params");
-        summary::call(
+        self.subject = summary::call(
             &SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope },
             self.registry,
             depth,
@@ -210,6 +232,26 @@ impl Words {
         let spoken = SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope };
         summary::outcome(&spoken, self.registry, depth, &mut self.outcome);
     }
+}
+
+/// Returns whether an event is a batch of messages.
+pub(crate) fn is_batch(header: &EventHeader) -> bool {
+    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
+}
+
+/// Returns whether an event is a request.
+pub(crate) fn is_request(header: &EventHeader) -> bool {
+    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request)
+}
+
+/// Returns the name of a method: of the number that [`Placed`] has, or else of the message's own.
+pub(crate) fn method_name<'a>(
+    message: Option<&MessageHeader>,
+    placed: Option<u32>,
+    methods: &'a [Box<str>],
+) -> Option<&'a str> {
+    let number = placed.or(message?.method)?;
+    methods.get(number as usize).map(|name| &**name)
 }
 
 /// Returns whether an event only carries messages that are shown on their own: the heads of a successful request, the

@@ -4,7 +4,7 @@ use super::compressed::Opened;
 use super::lanes::{Part, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
-use crate::redact::{REDACTED, is_pseudonym, redact_arguments, redact_header, redact_target, redact_url};
+use crate::redact::{REDACTED, Suspects, is_pseudonym, redact_arguments, redact_header, redact_target, redact_url};
 use crate::trace::{EventHeader, EventKind};
 use crate::wire::{Framing, json};
 use ciborium::Value;
@@ -16,28 +16,59 @@ const BY_NAME: usize = 0;
 /// Parts of divided secrets: those of one text.
 pub(super) type PartsOf<'a> = &'a dyn Fn(TextId) -> Vec<Part>;
 
+/// How a payload changes.
+pub(super) enum Change {
+    /// Parts of it are replaced.
+    Edits(Vec<Edit>),
+    /// Parts of a message are replaced, the length of which stands before it. The message begins at this place.
+    EditsWithLength(Vec<Edit>, usize),
+    /// All of it is replaced.
+    Whole(Vec<u8>),
+}
+
+impl Change {
+    fn of(edits: Vec<Edit>) -> Option<Self> {
+        (!edits.is_empty()).then_some(Self::Edits(edits))
+    }
+
+    /// Returns the changed payload.
+    pub(super) fn apply(self, payload: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Edits(edits) => applied(payload, &edits),
+            Self::EditsWithLength(edits, start) => with_length(applied(payload, &edits), start),
+            Self::Whole(payload) => payload,
+        }
+    }
+}
+
 impl Replacer {
-    /// Returns the redacted payload of an event; `None` if nothing was found.
+    /// Returns how the payload of an event changes; `None` if nothing was found. `parts` are those of divided secrets, if
+    /// there are any.
     pub(super) fn payload(
         &self,
         header: &EventHeader,
         payload: &[u8],
-        parts: PartsOf<'_>,
+        parts: Option<PartsOf<'_>>,
         found: &mut Vec<Found>,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<Change> {
         if let (EventKind::Message, Some(opened)) = (header.kind, Opened::of(payload)) {
             let edits = self.message(&opened.text, Context::at(&String::new), &|_| Vec::new(), found);
             let redacted = applied(&opened.text, &edits);
-            return if edits.is_empty() { None } else { opened.compress(&redacted).ok() };
+            return if edits.is_empty() { None } else { opened.compress(&redacted).ok().map(Change::Whole) };
         }
-        let own = |text: u32| parts((header.seq, text));
-        let edits = match (header.kind, header.framing) {
-            (EventKind::Message, Framing::Fragment) => self.whole("message", payload, &own(0), found),
-            (EventKind::Message, framing) => return self.framed(framing, payload, &own, found),
-            (EventKind::Stderr, _) => self.whole("stderr", payload, &own(0), found),
-            _ => return self.map(payload, found),
-        };
-        (!edits.is_empty()).then(|| applied(payload, &edits))
+        if !matches!(header.kind, EventKind::Message | EventKind::Stderr) {
+            return self.map(payload, found);
+        }
+        let suspects = if parts.is_none() { self.suspects(payload) } else { None };
+        if suspects.as_ref().is_some_and(Suspects::is_empty) {
+            return None;
+        }
+        let own = |text: u32| parts.map(|parts| parts((header.seq, text))).unwrap_or_default();
+        match (header.kind, header.framing) {
+            (EventKind::Message, Framing::Fragment) => Change::of(self.whole("message", payload, &own(0), found)),
+            (EventKind::Message, framing) => self.framed(framing, payload, suspects.as_ref(), &own, found),
+            _ => Change::of(self.whole("stderr", payload, &own(0), found)),
+        }
     }
 
     fn whole(&self, place: &str, text: &[u8], parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {
@@ -50,44 +81,42 @@ impl Replacer {
         &self,
         framing: Framing,
         payload: &[u8],
+        suspects: Option<&Suspects>,
         parts: &dyn Fn(u32) -> Vec<Part>,
         found: &mut Vec<Found>,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<Change> {
         let body = framing.body(payload);
         let start = (body.as_ptr() as usize).saturating_sub(payload.as_ptr() as usize).min(payload.len());
         let end = (start + body.len()).min(payload.len());
         let root = || String::new();
+        let inside = suspects.map(|suspects| suspects.within(&(start..end)));
+        let context = Context::at(&root).suspecting(inside.as_ref());
         let mut edits: Vec<Edit> = Vec::new();
         if framing == Framing::Sse {
             edits.extend(self.whole("sse", &payload[..start], &[], found));
         }
         let shift = |by: usize| move |edit: Edit| Edit { range: edit.range.start + by..edit.range.end + by, ..edit };
-        edits.extend(self.message(body, Context::at(&root), parts, found).into_iter().map(shift(start)));
+        edits.extend(self.message(body, context, parts, found).into_iter().map(shift(start)));
         if framing == Framing::Sse {
             edits.extend(self.whole("sse", &payload[end..], &[], found).into_iter().map(shift(end)));
         }
-        if edits.is_empty() {
-            return None;
+        match framing {
+            Framing::ContentLength if !edits.is_empty() => Some(Change::EditsWithLength(edits, start)),
+            _ => Change::of(edits),
         }
-        let redacted = applied(payload, &edits);
-        Some(match framing {
-            Framing::ContentLength => with_length(redacted, start),
-            _ => redacted,
-        })
     }
 
     /// An event that is described by a CBOR map.
-    fn map(&self, payload: &[u8], found: &mut Vec<Found>) -> Option<Vec<u8>> {
+    fn map(&self, payload: &[u8], found: &mut Vec<Found>) -> Option<Change> {
         let Ok(mut value) = ciborium::from_reader::<Value, _>(payload) else {
-            let edits = self.whole("payload", payload, &[], found);
-            return (!edits.is_empty()).then(|| applied(payload, &edits));
+            return Change::of(self.whole("payload", payload, &[], found));
         };
         if !self.value(&mut value, "", "", found) {
             return None;
         }
         let mut out = Vec::new();
         ciborium::into_writer(&value, &mut out).ok()?;
-        Some(out)
+        Some(Change::Whole(out))
     }
 
     /// Redacts a value. Returns whether that changed it.
@@ -217,8 +246,8 @@ impl Replacer {
 pub(super) fn is_unread(header: &EventHeader, payload: &[u8]) -> bool {
     let is_control = |byte: &u8| *byte < 0x20 && !byte.is_ascii_whitespace() && *byte != 0x1b;
     header.kind == EventKind::Message
-        && payload.iter().any(is_control)
         && std::str::from_utf8(payload).is_err()
+        && payload.iter().any(is_control)
         && Opened::of(payload).is_none()
 }
 

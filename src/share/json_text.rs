@@ -46,6 +46,11 @@ impl Spot<'_> {
         self.name.clone().and_then(|range| self.text.get(range)).map(unescaped)
     }
 
+    /// The place of that name.
+    pub(super) fn name_range(&self) -> Option<&Range<usize>> {
+        self.name.as_ref()
+    }
+
     /// The contents.
     pub(super) fn contents(&self) -> &[u8] {
         self.text.get(self.range.clone()).unwrap_or_default()

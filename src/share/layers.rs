@@ -7,7 +7,7 @@ use super::lanes::Part;
 use super::mapped::{Edit, Mapped, applied, json_escaped};
 use crate::redact::detectors::Severity;
 use crate::redact::encoding::{SHORTEST_BASE64, decoded, percent_encoded};
-use crate::redact::{Finder, Kind, Match, Pseudonyms, is_pseudonym};
+use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects, is_pseudonym};
 use crate::wire::json;
 use std::ops::Range;
 
@@ -20,6 +20,8 @@ pub(super) struct Replacer {
     pub pseudonyms: Pseudonyms,
     pub known: Known,
     pub clean: Clean,
+    /// What makes most searches needless; `None` if it could miss something.
+    pub prefilter: Option<Prefilter>,
 }
 
 /// Where a text is.
@@ -31,6 +33,8 @@ pub(super) struct Context<'a> {
     pub place: &'a dyn Fn() -> String,
     /// Parts of divided secrets in it.
     pub parts: &'a [Part],
+    /// The places in the message where a secret can be; `None` if that may be anywhere.
+    pub suspects: Option<&'a Suspects>,
     depth: usize,
     /// Whether the text is the name of a member.
     is_name: bool,
@@ -39,7 +43,7 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     /// The context of a text at a place.
     pub(super) fn at(place: &'a dyn Fn() -> String) -> Self {
-        Self { name: None, place, parts: &[], depth: 0, is_name: false }
+        Self { name: None, place, parts: &[], suspects: None, depth: 0, is_name: false }
     }
 
     /// The same with a name.
@@ -52,8 +56,21 @@ impl<'a> Context<'a> {
         Self { parts, ..self }
     }
 
+    /// The same for a message in which secrets can only be at these places.
+    pub(super) fn suspecting(self, suspects: Option<&'a Suspects>) -> Self {
+        Self { suspects, ..self }
+    }
+
     fn deeper(self) -> Self {
-        Self { depth: self.depth + 1, parts: &[], ..self }
+        Self { depth: self.depth + 1, parts: &[], suspects: None, ..self }
+    }
+
+    /// Whether there can be a secret in a place of a message.
+    fn suspects(&self, spot: &Spot<'_>) -> bool {
+        let touches = |suspects: &Suspects| {
+            suspects.touch(&spot.range) || spot.name_range().is_some_and(|name| suspects.touch(name))
+        };
+        self.suspects.is_none_or(touches)
     }
 }
 
@@ -68,6 +85,13 @@ pub(super) struct Found {
 }
 
 impl Replacer {
+    /// Returns the places in a payload where a secret can be; `None` if that may be anywhere, because a known secret has
+    /// no shape.
+    pub(super) fn suspects(&self, payload: &[u8]) -> Option<Suspects> {
+        let prefilter = self.prefilter.as_ref().filter(|_| self.known.is_empty())?;
+        Some(prefilter.suspects(payload, &self.finder))
+    }
+
     /// Returns the pseudonym of a secret that a rule found.
     pub(super) fn pseudonym(&self, secret: &[u8], rule: usize) -> Vec<u8> {
         let rule = self.known.rule_of(secret).unwrap_or(rule);
@@ -84,6 +108,9 @@ impl Replacer {
         parts: &dyn Fn(u32) -> Vec<Part>,
         found: &mut Vec<Found>,
     ) -> Vec<Edit> {
+        if context.suspects.is_some_and(Suspects::is_empty) {
+            return Vec::new();
+        }
         let known = found.len();
         self.json(text, context, parts, found).unwrap_or_else(|| {
             found.truncate(known);
@@ -109,19 +136,20 @@ impl Replacer {
     }
 
     fn spot(&self, spot: &Spot<'_>, context: Context<'_>, parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {
+        if !context.suspects(spot) {
+            return Vec::new();
+        }
         let place = || format!("{}{}", (context.place)(), spot.pointer());
         let name = spot.name();
         let is_name = spot.kind == SpotKind::Name;
-        let inner = Context { name: name.as_deref(), place: &place, parts, depth: context.depth, is_name };
+        let inner = Context { name: name.as_deref(), place: &place, parts, is_name, ..context };
         let shift = |edit: Edit| {
             let range = edit.range.start + spot.range.start..edit.range.end + spot.range.start;
             Edit { range, ..edit }
         };
         match spot.kind {
-            SpotKind::Scalar => match is_long_number(spot.contents()) {
-                true => self.text(spot.contents(), inner, found).into_iter().map(shift).collect(),
-                false => Vec::new(),
-            },
+            SpotKind::Scalar if is_short_scalar(spot.contents()) => Vec::new(),
+            SpotKind::Scalar => self.text(spot.contents(), inner, found).into_iter().map(shift).collect(),
             SpotKind::Name | SpotKind::Text => {
                 let mapped = Mapped::json_string(spot.contents());
                 let is_protocol = context.depth == 0 && is_of_protocol(spot);
@@ -322,9 +350,12 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// Whether a number can be one of a card, or a PIN.
-fn is_long_number(scalar: &[u8]) -> bool {
-    scalar.len() >= 4 && scalar.iter().all(u8::is_ascii_digit)
+/// Whether a value without quotes is one of JSON's, and no number that can be one of a card, or a PIN. Anything else is a
+/// word of a text that is not JSON.
+fn is_short_scalar(scalar: &[u8]) -> bool {
+    let is_long = scalar.len() >= 4 && scalar.iter().all(u8::is_ascii_digit);
+    let is_number = scalar.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
+    is_number && !is_long || matches!(scalar, b"true" | b"false" | b"null")
 }
 
 /// Whether a member is one of JSON-RPC's own, which no name makes a secret.

@@ -4,7 +4,7 @@
 //! only if they are in one piece.
 
 use super::clean::Clean;
-use super::event::{PartsOf, is_unread};
+use super::event::{Change, PartsOf, is_unread};
 use super::json_text::{SpotKind, Step, walk};
 use super::known::Known;
 use super::lanes::{Joint, LaneKey, Lanes, Parts, Search, TextId};
@@ -12,7 +12,7 @@ use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
 use super::report::Report;
 use crate::redact::detectors::Severity;
-use crate::redact::{Finder, Pseudonyms, Settings};
+use crate::redact::{Finder, Prefilter, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Framing, json};
 use std::borrow::Cow;
@@ -54,6 +54,7 @@ impl Redaction {
             pseudonyms: Pseudonyms::new(key),
             known: Known::default(),
             clean: Clean::default(),
+            prefilter: Prefilter::new(settings),
         };
         let shapes = Finder::of_shapes(settings)?;
         Ok(Self {
@@ -74,6 +75,7 @@ impl Redaction {
     pub(crate) fn comparing(settings: &Settings) -> Result<Self, String> {
         let mut made = Self::new(settings, b"")?;
         made.replacer.finder = made.replacer.finder.taking_pseudonyms();
+        made.replacer.prefilter = None;
         made.replacer.pseudonyms = Pseudonyms::alike();
         Ok(made)
     }
@@ -116,7 +118,7 @@ impl Redaction {
     /// The first pass: learns the secrets of an event.
     pub fn learn(&mut self, event: &Event<'_>) {
         let mut found = Vec::new();
-        self.replacer.payload(event.header, event.payload, &|_| Vec::new(), &mut found);
+        self.replacer.payload(event.header, event.payload, None, &mut found);
         self.learn_all(found);
         self.join(event);
     }
@@ -196,17 +198,29 @@ impl Redaction {
 
     /// The second pass: returns the payload of an event without its secrets.
     pub fn payload<'a>(&mut self, header: &EventHeader, payload: &'a [u8]) -> Cow<'a, [u8]> {
-        let mut found = Vec::new();
-        let parts: PartsOf<'_> = &|id: TextId| self.parts.get(&id).cloned().unwrap_or_default();
-        let redacted = self.replacer.payload(header, payload, parts, &mut found);
-        for one in found {
-            self.report_one(Some(header.seq), one.place, one.rule);
-        }
+        let change = self.change(header, payload);
         self.report_divided(header);
         if is_unread(header, payload) {
             self.report.add_unread(header.seq);
         }
-        redacted.map_or(Cow::Borrowed(payload), Cow::Owned)
+        change.map_or(Cow::Borrowed(payload), |change| Cow::Owned(change.apply(payload)))
+    }
+
+    /// Reports the secrets of an event, and changes nothing.
+    pub(crate) fn count(&mut self, header: &EventHeader, payload: &[u8]) {
+        self.change(header, payload);
+    }
+
+    /// Reports what is replaced in an event, and returns how that changes its payload.
+    fn change(&mut self, header: &EventHeader, payload: &[u8]) -> Option<Change> {
+        let mut found = Vec::new();
+        let parts: PartsOf<'_> = &|id: TextId| self.parts.get(&id).cloned().unwrap_or_default();
+        let parts = (!self.parts.is_empty()).then_some(parts);
+        let change = self.replacer.payload(header, payload, parts, &mut found);
+        for one in found {
+            self.report_one(Some(header.seq), one.place, one.rule);
+        }
+        change
     }
 
     /// Reports the divided secrets that begin in an event.
@@ -346,8 +360,8 @@ mod tests {
     use crate::redact::detectors::{DETECTORS, Detector, sample};
     use base64::Engine;
 
-    fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
-        let header = |seq: usize| EventHeader {
+    fn header(seq: usize, kind: EventKind) -> EventHeader {
+        EventHeader {
             seq: seq as u64,
             time: 0,
             stream: 0,
@@ -358,7 +372,11 @@ mod tests {
             len: 0,
             offset: 0,
             message: None,
-        };
+        }
+    }
+
+    fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let header = |seq: usize| header(seq, kind);
         let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
         for (seq, payload) in payloads.iter().enumerate() {
             redaction.learn(&Event { header: &header(seq), payload });
@@ -442,6 +460,208 @@ mod tests {
                     show(&once)
                 );
             }
+        }
+    }
+
+    /// Two redactions with the same settings, one of them without the prefilter.
+    fn pair(settings: &Settings) -> [Redaction; 2] {
+        [true, false].map(|is_quick| {
+            let mut redaction = Redaction::new(settings, b"a key of 16 bytes").expect("settings");
+            assert!(redaction.replacer.prefilter.is_some());
+            redaction.replacer.prefilter = redaction.replacer.prefilter.take().filter(|_| is_quick);
+            redaction
+        })
+    }
+
+    /// Returns what both find in a payload.
+    fn check_both(pair: &mut [Redaction; 2], payload: &[u8]) -> String {
+        let [quick, whole] = pair.each_mut().map(|redaction| {
+            redaction.report = Report::default();
+            let mut header = header(0, EventKind::Message);
+            redaction.count(&header, payload);
+            header.framing = Framing::Sse;
+            redaction.count(&header, payload);
+            redaction.report().to_json("").to_string()
+        });
+        assert_eq!(quick, whole, "{}", String::from_utf8_lossy(payload));
+        quick
+    }
+
+    /// Forms of a text as they stand in a payload.
+    fn forms(text: &str) -> Vec<String> {
+        let json =
+            |value: &str| serde_json::json!({"jsonrpc": "2.0", "params": {"a": value, "b": [value, 1]}}).to_string();
+        let escaped = |by: fn(char) -> String| format!("{{\"a\":\"{}\"}}", text.chars().map(by).collect::<String>());
+        let percent: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let base64 = base64::engine::general_purpose::STANDARD.encode(text);
+        let mut all = vec![
+            text.to_owned(),
+            json(text),
+            json(&json(text)),
+            json(&json(&json(text))),
+            json(&base64),
+            json(&format!("see\n{base64}\nthere")),
+            json(&percent),
+            json(&format!("\u{e9}{text}")),
+            format!("data: {}\n\n", json(text)),
+            serde_json::json!({text: 1, "x": {text: [text]}}).to_string(),
+            escaped(|found| format!("\\u{:04x}", u32::from(found))),
+            escaped(|found| if found == '/' { "\\/".to_owned() } else { json_text(found) }),
+        ];
+        for before in ["\\n", "\\t", "\\u2019", "\\u00e9", "\\\\", "\\\"", "%C3%A9", ".", "/", "?x=1&", "-"] {
+            let inner = escaped(json_text);
+            all.push(inner.replacen(":\"", &format!(":\"{before}"), 1));
+        }
+        all
+    }
+
+    fn json_text(found: char) -> String {
+        let text = serde_json::to_string(&found.to_string()).expect("JSON");
+        text[1..text.len() - 1].to_owned()
+    }
+
+    #[test]
+    fn the_prefilter_misses_no_detector_in_any_form() {
+        let mut pair = pair(&Settings::default());
+        for detector in DETECTORS {
+            for seed in 0..2 {
+                let mut random = fastrand::Rng::with_seed(seed);
+                let example = sample(detector.example, |below| random.usize(..below));
+                for text in [example.clone(), format!("see {example} here"), format!("({example})")] {
+                    for form in forms(&text) {
+                        check_both(&mut pair, form.as_bytes());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_prefilter_misses_no_name() {
+        let mut pair = pair(&Settings::default());
+        let names = [
+            "password",
+            "db_passwd",
+            "passphrase",
+            "passcode",
+            "PWD2",
+            "client_secret",
+            "secrets",
+            "credential",
+            "apikey",
+            "x-api-key",
+            "apiKey",
+            "API Key",
+            "jwt",
+            "bearer",
+            "Authorization",
+            "dpop",
+            "otp",
+            "TOTP",
+            "cvv",
+            "cvc",
+            "authToken",
+            "access-token",
+            "privateKey",
+            "token",
+            "page token",
+            "pass",
+            "pw",
+            "pin",
+            "pat",
+            "psk",
+            "cookie",
+            "my set-cookie",
+            "signing key",
+            "master_key",
+            "license.key",
+            "the password of my account",
+            "password (again)",
+            "password-\u{e9}-x",
+            "\u{e9}token",
+            "key",
+            "name",
+            "progressToken",
+            "secretName",
+            "path",
+            "x secret/key",
+            "code",
+            "--api-token",
+            "-p",
+            "--auth",
+            "state",
+            "sig",
+            "mycookie",
+            "totally token",
+            "auth token",
+        ];
+        for name in names {
+            for value in ["hunter2x", "q9w8e7r6!", "1234567", "correct horse"] {
+                let member = serde_json::json!({name: value, "n": {name: [value, 12345]}}).to_string();
+                let label =
+                    serde_json::json!({"name": name, "value": value, "items": [{"key": name, "value": [value]}]});
+                for text in [
+                    format!("{name}={value}"),
+                    format!("see {name}: {value} there"),
+                    format!("x\n{name} := \"{value}\""),
+                    format!("run {name} {value} now"),
+                    format!("https://example.com/?a=b&{name}={value}"),
+                    format!("{name} => '{value}'"),
+                    member.clone(),
+                    label.to_string(),
+                ] {
+                    for form in forms(&text) {
+                        check_both(&mut pair, form.as_bytes());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_prefilter_finds_the_same_in_any_text() {
+        let mut pair = pair(&Settings::default());
+        for seed in 0..60 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let text = text(&mut random, 2);
+            for form in forms(&text) {
+                check_both(&mut pair, form.as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn the_prefilter_knows_the_settings() {
+        let settings = Settings {
+            own_user: Some("zoe1".into()),
+            own_host: Some("h-12".into()),
+            env: vec!["CITY".into()],
+            members: vec!["town".into()],
+            ..Settings::default()
+        };
+        let mut pair = pair(&settings);
+        for text in
+            [r#"{"user":"zoe1"}"#, r#"{"a":"on h-12"}"#, r#"{"a":"city CITY=Bonn"}"#, r#"{"town":"Bonn"}"#, "user=zoe1"]
+        {
+            let found = check_both(&mut pair, text.as_bytes());
+            assert!(found.contains("\"count\":2"), "{text} {found}");
+        }
+        let rule = serde_json::from_value(serde_json::json!({"rules": [{"name": "x", "pattern": "E-[0-9]+"}]}));
+        assert!(Prefilter::new(&rule.expect("settings")).is_none(), "any text may match");
+    }
+
+    #[test]
+    fn usual_messages_have_no_suspects() {
+        let redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+        for text in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"bench-client","version":"1.4.0"}}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"progress-61","progress":3,"total":4,"message":"half done"}}"#,
+            r#"{"jsonrpc":"2.0","id":"7a","method":"tools/call","params":{"_meta":{"progressToken":7},"name":"read_file","arguments":{"path":"/home/user/notes.txt","pattern":"key|token"}}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"search","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"maxTokens":{"type":"integer"}},"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true}}],"nextCursor":"4"}}"#,
+            "Traceback (most recent call last):\n  File \"/usr/lib/python3/x.py\", line 3, in main",
+        ] {
+            let suspects = redaction.replacer.suspects(text.as_bytes()).expect("a prefilter");
+            assert!(suspects.is_empty(), "{text}: {suspects:?}");
         }
     }
 }

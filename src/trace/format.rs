@@ -85,7 +85,20 @@ pub struct FileHeader {
 /// The note in the header of a reel that is a part of another one, with how much of it that is.
 const CUT_NOTE: &str = "cut";
 
+/// The note in the header of a reel whose events have no times, and its value.
+const TIMES_NOTE: (&str, &str) = ("times", "none");
+
 impl FileHeader {
+    /// Notes that the events have no times: they came from a file without any. All are at the clock base.
+    pub(crate) fn mark_without_times(&mut self) {
+        self.notes.insert(TIMES_NOTE.0.to_owned(), TIMES_NOTE.1.to_owned());
+    }
+
+    /// Returns whether the events have times.
+    pub(crate) fn has_times(&self) -> bool {
+        self.notes.get(TIMES_NOTE.0).is_none_or(|value| value != TIMES_NOTE.1)
+    }
+
     /// Notes that the reel is a part of another one.
     pub(crate) fn mark_as_cut(&mut self, about: String) {
         self.notes.insert(CUT_NOTE.to_owned(), about);

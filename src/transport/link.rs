@@ -39,6 +39,8 @@ pub struct Undelivered {
     pub refusal: Option<Vec<u8>>,
     /// The peer no longer knows the session; it would accept the request in a new one.
     pub session_over: bool,
+    /// There was no response at all: the peer cannot be reached, or the connection failed.
+    pub unreached: bool,
 }
 
 /// The maximum number of waiting messages in each direction, of 1 MiB together or a single longer one.

@@ -150,7 +150,8 @@ rules! {
         fix "Serialize each message with a JSON library, and write it as one line without line breaks.";
     ENCODING = Error "envelope/encoding",
         "Client and server encode every message in UTF-8.",
-        "RFC 8259 §8.1; MCP transports";
+        "RFC 8259 §8.1; MCP transports",
+        fix "Encode what you write as UTF-8 explicitly, whatever the locale is.";
     UNREPRESENTABLE = Warning "envelope/unrepresentable",
         "Client and server send only JSON that common parsers can read: no number is too large for them, and no text has half a surrogate pair.",
         "RFC 8259 §6 and §8.2";
@@ -195,7 +196,8 @@ rules! {
         "JSON-RPC 2.0 §5.1";
     BATCH = Error "era/batch",
         "Client and server send batches (several messages in one JSON array) only in revision 2025-03-26.",
-        "MCP 2025-06-18 changelog";
+        "MCP 2025-06-18 changelog",
+        fix "Send each message on its own.";
     EMPTY_BATCH = Error "envelope/empty-batch",
         "Whoever sends a batch must put at least one message into it.",
         "JSON-RPC 2.0 §6";
@@ -221,7 +223,8 @@ rules! {
         "MCP base protocol";
     UNANSWERED = Warning "pairing/unanswered",
         "Whoever receives a request answers it. Checked at the end of the session: no request may be without a response for 10 s, or while a later one was answered.",
-        "JSON-RPC 2.0 §4";
+        "JSON-RPC 2.0 §4",
+        fix "Answer every request: with an error, if it failed.";
     OPEN_AT_END = Info "pairing/open-at-end",
         "Whoever receives a request answers it before the recording ends. Only requests of the last 10 s are reported here, and subscriptions, which stay open.",
         "JSON-RPC 2.0 §4";
@@ -234,17 +237,20 @@ rules! {
         fix "Copy `progressToken` from `_meta` of the request, with the same type. If the request has none, send no progress.";
     NOTIFICATION_ANSWERED = Warning "pairing/notification-answered",
         "Whoever receives a notification sends no response to it, not even an error.",
-        "JSON-RPC 2.0 §4.1";
+        "JSON-RPC 2.0 §4.1",
+        fix "Answer only messages with an `id`.";
     NOT_INITIALIZED = Error "lifecycle/not-initialized",
         "In a revision before 2026-07-28, the client must begin a session with `initialize`; before it, neither side sends anything but `ping`, `server/discover`, `notifications/message` and `notifications/cancelled`.",
-        "MCP lifecycle";
+        "MCP lifecycle",
+        fix "Wait for the result of `initialize` before you send other messages.";
     SECOND_INITIALIZE = Error "lifecycle/second-initialize",
         "The client must send `initialize` only once per session.",
         "MCP lifecycle",
         fix "Open a new connection to negotiate again.";
     EARLY = Warning "lifecycle/early-message",
         "From `initialize` until the client sends `notifications/initialized`, client and server send, apart from responses, only `ping`, `server/discover`, `notifications/message` and `notifications/cancelled`. Each other method is reported once. (For the methods of a proposal, see lifecycle/early-extension.)",
-        "MCP lifecycle";
+        "MCP lifecycle",
+        fix "Send `notifications/initialized` right after the result of `initialize`.";
     EARLY_EXTENSION = Error "lifecycle/early-extension",
         "Client and server must not send the methods of a proposal between `initialize` and `notifications/initialized`.",
         "MCP lifecycle";
@@ -282,13 +288,15 @@ rules! {
         "JSON-RPC 2.0 §5.1";
     PING_REFUSED = Error "method/ping-refused",
         "Whoever receives a `ping` must answer it with an empty result, not with an error.",
-        "MCP ping";
+        "MCP ping",
+        fix "Answer `ping` with an empty object, whatever you declared.";
     PING_RESULT = Error "method/ping-result",
         "Whoever receives a `ping` must answer it with an empty result; only `_meta` may be in it.",
         "MCP ping";
     DECLARED_REFUSED = Warning "method/declared-refused",
         "A side that declared a capability, such as `tools` or `resources.subscribe`, does not answer a request for a method that needs it with error -32601 (method not found).",
-        "MCP lifecycle, operation";
+        "MCP lifecycle, operation",
+        fix "Handle the method, or do not declare the capability.";
     ERROR_CODE = Info "method/error-code",
         "Whoever answers with an error uses a code from -32768 to -32100, which JSON-RPC reserves, only if JSON-RPC, MCP or a proposal defines the code for the request's method.",
         "JSON-RPC 2.0 §5.1";

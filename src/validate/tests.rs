@@ -8,6 +8,7 @@ mod good;
 mod hooks;
 mod mcpe;
 mod mcpl;
+mod near;
 mod overlap;
 mod reminder;
 mod transcripts;
@@ -343,8 +344,7 @@ fn every_rule_is_kept_quiet_by_something_that_exercises_it() {
     for script in cases().map(|case| case.1).chain([good::SESSION]).chain(quiet_scripts()) {
         let report = run(script);
         let found = ids(&report);
-        let exercised = report.connections.iter().flat_map(|connection| connection.verdicts.exercised());
-        quiet.extend(exercised.filter(|id| !found.contains(id)));
+        quiet.extend(exercised(&report).filter(|id| !found.contains(id)));
     }
     let never: Vec<_> = all_rules(Registry::built_in()).map(|rule| rule.id).filter(|id| !quiet.contains(id)).collect();
     assert_eq!(never, Vec::<&str>::new(), "never quiet while exercised");
@@ -447,6 +447,33 @@ fn cases_break_little_else() {
         },
     }
     "##);
+}
+
+/// What comes of all sessions: where each one breaks rules, and how many others exercise each rule and keep it.
+#[test]
+fn all_sessions_have_their_verdicts() {
+    let quiet = quiet_scripts().chain([good::SESSION]).map(|script| ("quiet", script));
+    let mut lines = Vec::new();
+    let mut kept: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, script) in cases().copied().chain(quiet) {
+        let report = run(script);
+        let broken = ids(&report);
+        let places = |rule: &&str| {
+            let found = report.findings.iter().filter(|finding| finding.rule.id == *rule);
+            let events: Vec<_> = found.map(|it| it.seq.map_or("end".to_owned(), |seq| seq.to_string())).collect();
+            format!("{rule} at {}", events.join(", "))
+        };
+        lines.push(format!("{name}: {}", broken.iter().map(places).collect::<Vec<_>>().join("; ")));
+        for rule in exercised(&report).filter(|id| !broken.contains(id)).collect::<BTreeSet<_>>() {
+            *kept.entry(rule).or_default() += 1;
+        }
+    }
+    lines.extend(kept.iter().map(|(rule, count)| format!("{rule} is kept {count} times")));
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+fn exercised(report: &Report) -> impl Iterator<Item = &'static str> {
+    report.connections.iter().flat_map(|connection| connection.verdicts.exercised())
 }
 
 #[test]
@@ -657,7 +684,9 @@ fn the_table_of_requirements_agrees_with_the_rules() {
         assert!(named.iter().all(|id| known.contains(id)), "{row}");
         assert!(!named.is_empty() || row.contains("| none: "), "{row}");
     }
-    let required = http::rules().chain(subject::SUBJECTS.iter().flat_map(|entry| entry.rules));
+    // The other rules about the base protocol are those of JSON-RPC and of the proposals.
+    let base = rules::RULES.iter().filter(|rule| rule.source.starts_with("MCP "));
+    let required = http::rules().chain(subject::SUBJECTS.iter().flat_map(|entry| entry.rules)).chain(base);
     let absent: Vec<_> = required
         .filter(|rule| rule.severity == Severity::Error)
         .filter(|rule| !table.contains(&format!("`{}`", rule.id)))

@@ -59,6 +59,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sessions",
         ],
     ),
+    ("page", &["wire", "trace", "proposals", "session", "check"]),
     (
         "render",
         &[
@@ -75,6 +76,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "host",
             "scenario",
             "probe",
+            "page",
         ],
     ),
     ("cli", &["*"]),

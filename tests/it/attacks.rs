@@ -1,6 +1,6 @@
 //! Attempts to get a secret back out of a redacted reel.
 
-use crate::common::{Stage, message};
+use crate::common::{Stage, message, time};
 use crate::redact::contents;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
@@ -109,6 +109,116 @@ fn percent_decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Forms that a program could use for a text that it stores in a message: each hides a secret from a plain search.
+#[test]
+fn no_form_within_a_form_hides_a_secret() {
+    let text = format!("login api_key={PASSWORD} {TOKEN} end");
+    let percent = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
+    let unicode = |text: &str| text.bytes().map(|byte| format!("\\u{byte:04X}")).collect::<String>();
+    let nested = json!({"a": [{"b": text}]}).to_string();
+    let url_safe = base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    let forms = [
+        url_safe.encode(&nested),
+        json!({"c": url_safe.encode(&nested)}).to_string(),
+        STANDARD.encode(STANDARD.encode(&nested)),
+        STANDARD.encode(percent(&text)),
+        percent(&STANDARD.encode(&text)),
+        percent(&percent(&nested)),
+        format!("{{\"d\":\"{}\"}}", unicode(&text)),
+        STANDARD.encode(format!("{{\"d\":\"{}\"}}", unicode(&text))),
+        format!("data:application/json;base64,{}", STANDARD.encode(&nested)),
+        format!("\u{1b}[31m{TOKEN}\u{1b}[0m and api_key=\u{1b}[1m{PASSWORD}\u{1b}[0m"),
+    ];
+    let stage = Stage::new();
+    let others: Vec<Value> =
+        forms.iter().map(|form| json!({"jsonrpc": "2.0", "method": "x", "params": {"a": form}})).collect();
+    for (form, message) in forms.iter().zip(redacted(&stage, &others)) {
+        let kept = message["params"]["a"].as_str().expect("a string");
+        let all = opened(kept.as_bytes(), 0);
+        assert!(!all.contains(&PASSWORD[..8]) && !all.contains(&TOKEN[4..12]), "{form}: {all}");
+    }
+}
+
+/// A text, and everything that it may be a form of.
+fn opened(text: &[u8], depth: usize) -> String {
+    let shown = String::from_utf8_lossy(text).into_owned();
+    if depth == 4 {
+        return shown;
+    }
+    let mut all = shown.clone();
+    let mut add = |inner: &[u8]| all.push_str(&opened(inner, depth + 1));
+    let run = |byte: char| byte.is_ascii_alphanumeric() || "+/_-".contains(byte);
+    for piece in shown.split(|found| !run(found)).filter(|piece| piece.len() >= 16) {
+        let plain = piece.replace('-', "+").replace('_', "/");
+        STANDARD_NO_PAD.decode(&plain[..plain.len() / 4 * 4]).iter().for_each(|inner| add(inner));
+    }
+    if shown.contains('%') {
+        add(percent_decoded(&shown).as_bytes());
+    }
+    if let Ok(value) = serde_json::from_str::<Value>(&shown) {
+        strings(&value).iter().filter(|inner| inner.len() < shown.len()).for_each(|inner| add(inner.as_bytes()));
+    }
+    all
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(members) => {
+            members.values().flat_map(strings).chain(members.keys().map(String::as_str)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Secrets in the places of a reel that are no values of messages.
+#[test]
+fn no_part_of_a_reel_hides_a_secret() {
+    let stage = Stage::new();
+    let (begin, middle, end) = (&TOKEN[..10], &TOKEN[10..21], &TOKEN[21..]);
+    let stderr = |at: u64, text: &str| json!({"time": time(at), "event": "stderr", "dir": "s2c", "text": text});
+    let block = |at: u64, text: &str| {
+        let data =
+            json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": text}});
+        json!({"time": time(at), "event": "message", "dir": "s2c", "framing": "sse", "exchange": 1,
+            "text": format!("id: {PASSWORD}-{at}\nevent: message\ndata: {data}\n\n")})
+    };
+    // A single word on stdout looks like a value of JSON.
+    let noise = |at: u64, text: &str| json!({"time": time(at), "event": "message", "dir": "s2c", "framing": "lf", "text": format!("{text}\n")});
+    let named = json!({"jsonrpc": "2.0", "id": TOKEN, "method": format!("x/{TOKEN}"), "params": {"api_key": PASSWORD, TOKEN: {}}});
+    let header = json!({"reel": {"version": 1, "created": crate::common::CREATED, "tool": "test", "label": format!("for {PASSWORD}"),
+        "notes": {TOKEN: "a", "why": format!("see {TOKEN}")}}});
+    let lines: Vec<String> = [
+        header,
+        message(1, "c2s", named),
+        stderr(2, &format!("token {begin}")),
+        stderr(3, middle),
+        stderr(4, &format!("{end}\n")),
+        stderr(5, &format!("\u{1b}[1m{TOKEN}\u{1b}[0m\n")),
+        block(6, &format!("see {begin}")),
+        block(7, middle),
+        block(8, &format!("{end} there")),
+        noise(9, TOKEN),
+        noise(10, &format!("api_key={PASSWORD}")),
+        noise(11, &format!("[{TOKEN}]")),
+    ]
+    .iter()
+    .map(Value::to_string)
+    .collect();
+    stage.import("a.reel", lines.join("\n"));
+    stage.ok(&["redact", "a.reel", "-o", "r.reel"]);
+    let left = String::from_utf8_lossy(&contents(&stage.path("r.reel"))).into_owned();
+    let raw = String::from_utf8_lossy(&stage.read("r.reel")).into_owned();
+    for part in [&begin[4..], middle, end, PASSWORD, &PASSWORD[..8]] {
+        assert!(!left.contains(part) && !raw.contains(part), "{part}: {left}");
+    }
+    for command in [&["stats", "r.reel"][..], &["reel", "info", "r.reel"], &["show", "--full", "r.reel"]] {
+        let out = stage.run(command, "").out();
+        assert!(!out.contains(middle) && !out.contains(PASSWORD), "{command:?}: {out}");
+    }
 }
 
 /// Without the key, neither the pseudonyms nor the digest of the settings tell whether a guess is right.

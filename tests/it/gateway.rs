@@ -266,6 +266,20 @@ fn the_built_in_server_listens_by_itself() {
     let called =
         stage.ok(&["call", "tools/call", "name=echo", "arguments.message=hi", "--url", &url, "--format", "json"]);
     assert_eq!(called.json()["content"][0]["text"], "hi");
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let echo = json!({"name": "echo", "arguments": {"message": "hi"}, "_meta": meta});
+    let asked = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": echo}).to_string();
+    let version = ("mcp-protocol-version", "2026-07-28");
+    let method = ("mcp-method", "tools/call");
+    let ask = |headers: &[(&str, &str)]| request(&address, "POST", headers, &asked);
+    assert_eq!(ask(&[version, method, ("mcp-name", "echo")]).json()["result"]["content"][0]["text"], "hi");
+    for wrong in [&[version, method][..], &[version, method, ("mcp-name", "add")], &[method, ("mcp-name", "echo")]] {
+        let refused = ask(wrong);
+        assert_eq!(refused.status, 400, "{wrong:?}");
+        let refused = refused.json();
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(3), &json!(-32020)), "{refused}");
+    }
     served.signal("TERM");
     assert_eq!(served.end().code(), 0);
 }

@@ -64,6 +64,7 @@ documents! {
     guide_readme: "README.md",
     guide_index: "docs/guide/README.md",
     guide_calling: "docs/guide/calling.md",
+    guide_ci: "docs/guide/ci.md",
     guide_comparing: "docs/guide/comparing.md",
     guide_configurations: "docs/guide/configurations.md",
     guide_events: "docs/guide/events.md",

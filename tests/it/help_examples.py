@@ -107,6 +107,11 @@ def prepare(stage):
     write(work / "channel.json", '{"id":"discord:#general","type":"discord","label":"General","direction":"bidirectional"}')
     write(work / ".mcp.json", '{"mcpServers":{"everything":{"command":"my-server"},"memory":{"command":"my-server"},'
           '"files":{"command":"my-server"}}}')
+    checks = 'checks: [{call: tools/list, expect: ".tools != []"}]'
+    write(work / "checks.yaml", checks)
+    shutil.copy(ROOT / "tests/it/imports/session.har", work / "browser.har")
+    shutil.copy(ROOT / "tests/it/imports/client.txt", work / "sent.txt")
+    shutil.copy(ROOT / "tests/it/imports/server.txt", work / "received.txt")
     write(work / "other-tools-log.ndjson", '{"dir":"c2s","msg":%s}\n' % (call % ("ping", "{}")).strip())
     write(work / "faults.yaml", FAULTS)
     (work / "docs").mkdir()

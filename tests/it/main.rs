@@ -26,6 +26,7 @@ mod files;
 mod gateway;
 mod generated;
 mod housekeeping;
+mod imports;
 mod mcpl;
 mod mcpl_hosts;
 mod mcpl_peers;
@@ -35,6 +36,7 @@ mod oauth;
 mod oracle;
 mod overlay;
 mod packs;
+mod page;
 mod peers;
 mod project;
 mod proposal_peers;
@@ -47,6 +49,7 @@ mod replaying;
 mod reports;
 mod scenarios;
 mod screen;
+mod selecting;
 mod sessions;
 mod surface;
 mod survive;
@@ -73,12 +76,15 @@ mod live;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
+mod pictures;
 mod play;
 #[cfg(target_os = "linux")]
 mod recordings;
 mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
+#[cfg(target_os = "linux")]
+mod shared_reports;
 #[cfg(target_os = "linux")]
 mod sharing;
 #[cfg(target_os = "linux")]

@@ -423,6 +423,11 @@ fn verdicts_are_those_of_the_official_schemas() {
                 differing.push(format!("{judge} {verdict} {}", sample.message));
             }
         }
+        let agreed = samples.len() - differing.len();
+        #[expect(clippy::print_stderr, reason = "the figures are what the run is for")]
+        {
+            eprintln!("{revision}: {agreed} of {} messages are judged alike", samples.len());
+        }
         assert!(differing.len() * 1000 <= samples.len(), "{revision}: {} messages: {differing:#?}", samples.len());
     }
 }

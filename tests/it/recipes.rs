@@ -110,3 +110,76 @@ fn the_pytest_fixture() {
     let python = python.to_string_lossy().into_owned();
     check(&[&python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]);
 }
+
+/// The lines of a block of the guide, run by a shell.
+#[test]
+#[ignore = "needs git; run tests/full.sh"]
+fn a_reel_in_git_has_a_readable_difference() {
+    let stage = Stage::new();
+    copied(&stage);
+    let guide = std::fs::read_to_string(Path::new(FOLDER).join("../../docs/guide/testing.md")).expect("the guide");
+    let block = guide.split("```sh\n").find(|block| block.contains("textconv")).expect("a block");
+    let setup = block.split("```").next().expect("its end");
+    let import = "mcpreel import session.jsonl -o session.reel --force";
+    let script = format!(
+        "set -e; git init -q; {setup}\n{import}; git add session.reel
+         sed -i 's/\"b\":40/\"b\":41/; s/\"time\":\"2[^\"]*\"/\"time\":\"2031-01-01T00:00:00Z\"/' session.jsonl
+         {import}; git diff"
+    );
+    let output = run(&stage, &["sh", "-c", &script]);
+    assert_eq!(output.code(), 0, "{output:?}");
+    let said = output.out();
+    let is_change = |line: &&str| line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---");
+    let changed: Vec<&str> = said.lines().filter(is_change).collect();
+    assert_eq!(changed.len(), 2, "{said}");
+    assert!(changed[0].contains("\"b\":40") && changed[1].contains("\"b\":41"), "{said}");
+}
+
+/// The reports of `examples/ci/check.sh` about the built-in server, in the folder `reports`.
+fn checked(stage: &Stage, options: &[&str]) -> Output {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ci/check.sh");
+    let words = ["sh", script, "recordings", "reports", "--", "mcpreel", "serve", "--era", "legacy"];
+    run(stage, &[&words, options].concat())
+}
+
+#[test]
+fn the_script_for_pipelines_passes_and_fails_and_leaves_reports() {
+    let stage = Stage::new();
+    copied(&stage);
+    std::fs::create_dir(stage.path("recordings")).expect("a folder");
+    let serve = ["--", BINARY, "serve", "--era", "legacy"];
+    let call =
+        ["call", "tools/call", "name=add", "arguments.a:=2", "arguments.b:=40", "--record", "recordings/add.reel"];
+    stage.ok(&[&call[..], &serve].concat());
+    let lock = ["diff", "--surface", "--update", "recordings/server.lock.json"];
+    stage.ok(&[&lock[..], &serve].concat());
+    let output = checked(&stage, &[]);
+    assert_eq!(output.code(), 0, "{output:?}");
+    for name in ["add.replay.xml", "add.validate.xml"] {
+        let text = String::from_utf8(stage.read(&format!("reports/{name}"))).expect("text");
+        assert!(text.contains("<testcase ") && text.contains("failures=\"0\""), "{name}: {text}");
+    }
+    let sarif: serde_json::Value = serde_json::from_slice(&stage.read("reports/add.sarif")).expect("JSON");
+    assert_eq!(sarif["version"], "2.1.0");
+    stage.ok(&["reel", "verify", "reports/add.reel"]);
+    assert!(!stage.path("reports/add.new.reel").exists(), "only the copy without secrets is left");
+    // A server that does not start.
+    let output = checked(&stage, &["--no-such-option"]);
+    assert_eq!(output.code(), 4, "{output:?}");
+}
+
+#[test]
+fn the_action_runs_the_script() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/action.yml")).expect("action.yml");
+    let action: serde_json::Value = serde_saphyr::from_str(&text).expect("YAML");
+    assert_eq!(action["runs"]["using"], "composite");
+    for step in action["runs"]["steps"].as_array().expect("steps") {
+        assert!(step["shell"].is_string() && step["run"].is_string(), "{step}");
+    }
+    let last = action["runs"]["steps"][1]["run"].as_str().expect("a command");
+    assert!(last.contains("$GITHUB_ACTION_PATH/examples/ci/check.sh"), "{last}");
+    let job =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ci/gitlab-ci.yml")).expect("a job");
+    let job: serde_json::Value = serde_saphyr::from_str(&job).expect("YAML");
+    assert_eq!(job["mcp"]["artifacts"]["reports"]["junit"], "reports/*.xml");
+}

@@ -172,9 +172,13 @@ pub(crate) fn planted_reel(stage: &Stage) -> Vec<Planted> {
 }
 
 /// Everything that writes something of a reel, each in all of its formats.
-const REDACTED: [&str; 27] = [
+const REDACTED: [&str; 32] = [
     "export --format jsonl planted.reel",
     "export --format commands planted.reel",
+    "show --view sequence planted.reel",
+    "show --view timeline planted.reel",
+    "show --view prompt planted.reel",
+    "show --view sequence -f json planted.reel",
     "show planted.reel",
     "show --full --no-fold planted.reel",
     "show -f table planted.reel",
@@ -197,6 +201,7 @@ const REDACTED: [&str; 27] = [
     "diff --view summary planted.reel other.reel",
     "diff -f json planted.reel other.reel",
     "diff -f markdown planted.reel other.reel",
+    "diff -f html planted.reel other.reel",
     "diff -f json --order --ids --times planted.reel other.reel",
     "diff --exact -f json planted.reel other.reel",
     "diff --exact --full planted.reel other.reel",

@@ -106,6 +106,87 @@ fn a_changed_server_differs_exactly_where_it_changed_and_can_be_accepted() {
 }
 
 #[test]
+fn an_update_keeps_the_format_of_the_recording_and_its_redaction() {
+    let stage = Stage::new();
+    let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    record(&stage, "t.reel", &[call(1, "say", json!({"token": token})), request(2, "tools/list", json!({}))]);
+    stage.ok(&["export", "t.reel", "-o", "t.jsonl"]);
+    stage.ok(&["redact", "t.reel", "-o", "safe.reel"]);
+    let renamed = ["sh", "-c", "python3 server.py fine | sed -u s/wipe/erase/g"];
+    for recording in ["t.jsonl", "safe.reel"] {
+        let output = stage.run(&[&["replay", recording, "--update", "--map", "a=a", "--"][..], &renamed].concat(), "");
+        assert!(output.code() == 2 && output.err().contains("without --map"), "{output:?}");
+        let output = stage.run(&[&["replay", recording, "--update", "--"][..], &renamed].concat(), "");
+        assert!(output.err().contains(&format!("{recording} now contains the new session")), "{output:?}");
+        assert_eq!(stage.run(&[&["replay", recording, "--"][..], &renamed].concat(), "").code(), 0, "{recording}");
+    }
+    let lines = String::from_utf8(stage.read("t.jsonl")).expect("text");
+    assert!(lines.starts_with("{\"reel\":") && lines.contains("erase"), "{lines}");
+    let shown = stage.ok(&["export", "safe.reel"]).out();
+    assert!(shown.contains("erase") && !shown.contains(token), "{shown}");
+}
+
+/// The recorded server sent two messages because of the handshake, one after a request that the filter leaves out.
+#[test]
+fn a_part_of_a_recording_may_contain_what_the_server_sends_by_itself() {
+    let stage = Stage::new();
+    let script = "import json, sys\nfor line in sys.stdin:\n    m = json.loads(line)\n    if 'id' in m:\n        \
+                  print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': {}}), flush=True)\n    else:\n        \
+                  print(json.dumps({'jsonrpc': '2.0', 'method': 'notifications/tools/list_changed'}), flush=True)\n";
+    stage.write("greeting.py", script);
+    let changed = || json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    let answer = |id: u64| json!({"jsonrpc": "2.0", "id": id, "result": {}});
+    let events = [
+        message(0, "c2s", initialize()),
+        message(1, "s2c", answer(0)),
+        message(2, "c2s", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})),
+        message(3, "c2s", request(1, "tools/list", json!({}))),
+        message(4, "s2c", changed()),
+        message(5, "s2c", answer(1)),
+        message(6, "c2s", request(2, "prompts/list", json!({}))),
+        message(7, "s2c", answer(2)),
+    ];
+    stage.reel("t.reel", &events);
+    for filter in ["method:tools/list", "method:prompts/list"] {
+        let output = stage.run(&["replay", "t.reel", filter, "--", "python3", "greeting.py"], "");
+        assert_eq!(output.code(), 0, "{filter}: {output:?}");
+    }
+    // A message that it never sent when it was recorded is a difference all the same.
+    let noisy = ["sh", "-c", "python3 greeting.py | sed -u s,tools/list_changed,prompts/list_changed,"];
+    let output = stage.run(&[&["replay", "t.reel", "method:prompts/list", "--"][..], &noisy].concat(), "");
+    assert!(output.code() == 1 && output.out().contains("+ notifications/prompts/list_changed"), "{output:?}");
+}
+
+/// A server at a URL that cannot be reached, and one that is gone after its first answer.
+#[test]
+fn a_server_at_a_url_that_is_gone_ends_the_replay() {
+    let stage = Stage::new();
+    let answer = |id: u64| message(id + 1, "s2c", json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}}));
+    let events =
+        [message(0, "c2s", call(1, "x", json!({}))), answer(1), message(5, "c2s", call(2, "x", json!({}))), answer(2)];
+    stage.reel("t.reel", &events);
+    let dying = "import http.server, os\nclass Handler(http.server.BaseHTTPRequestHandler):\n    def do_POST(self):\n        \
+                 self.rfile.read(int(self.headers['Content-Length']))\n        \
+                 body = b'{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}'\n        \
+                 self.send_response(200)\n        self.send_header('Content-Type', 'application/json')\n        \
+                 self.send_header('Content-Length', str(len(body)))\n        self.end_headers()\n        \
+                 self.wfile.write(body)\n        self.wfile.flush()\n        os._exit(0)\n\
+                 server = http.server.HTTPServer(('127.0.0.1', 0), Handler)\nprint(server.server_port, flush=True)\n\
+                 server.serve_forever()\n";
+    stage.write("dying.py", dying);
+    let mut live = Live::start(stage.command(&["python3", "dying.py"]));
+    let url = format!("http://127.0.0.1:{}/mcp", live.line());
+    for answered in [1, 0] {
+        let output = stage.run(&["replay", "t.reel", "--url", &url], "");
+        assert_eq!(output.code(), 4, "{output:?}");
+        let expected = format!("error: cannot reach {}", url.trim_end_matches("/mcp"));
+        let said = output.err();
+        assert!(answered == 1 || said.contains(&expected), "{output:?}");
+        assert!(said.contains(&format!(", after {answered} of 2 answers")) && output.out().is_empty(), "{output:?}");
+    }
+}
+
+#[test]
 fn json_lines_are_as_good_as_a_reel() {
     let stage = Stage::new();
     record(&stage, "t.reel", &[request(1, "tools/list", json!({}))]);
@@ -161,7 +242,7 @@ fn failures_have_their_own_messages_and_exit_codes() {
     assert!(output.err().contains("the server ended with exit code 3 after 1 of 2 answers"), "{output:?}");
     let output = stage.run(&["replay", "dies.reel", "--timeout", "300ms", "--", "sh", "-c", "cat >/dev/null"], "");
     assert_eq!(output.code(), 5, "{output:?}");
-    assert!(output.err().contains("error: no answer to tools/call (seq 0) within 300ms"), "{output:?}");
+    assert!(output.err().contains("error: no answer to tools/call x (seq 0) within 300ms"), "{output:?}");
     let output = stage.run(&["replay", "dies.reel", "--dry-run", "method:nothing"], "");
     assert!(output.out().contains("the filter does not select it"), "{output:?}");
     let output = replay(&stage, "dies.reel", &["method:nothing"], "fine");
@@ -206,7 +287,7 @@ fn a_mock_answers_as_recorded_and_reports_what_it_could_not() {
                   recorded, not 2";
     assert_eq!(answers[2]["error"]["message"], format!("mcpreel mock: {missed}"));
     assert!(output.code() == 0 && output.err().contains(missed), "{output:?}");
-    assert!(output.err().contains("1 recorded request never asked for:\n  seq 1  initialize\n"), "{output:?}");
+    assert!(output.err().contains("1 recorded request never asked for:\n  seq 1  initialize c\n"), "{output:?}");
     let (_, output) = ask_mock(&stage, &["t.reel", "--strict", "--report", "report.json"], &asked);
     assert_eq!(output.code(), 1, "{output:?}");
     let report: Value = serde_json::from_slice(&stage.read("report.json")).expect("JSON");

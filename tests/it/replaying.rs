@@ -621,6 +621,17 @@ fn a_suite_has_reports_summary_parts_and_an_end_at_the_first_failure() {
     assert!(output.err().contains("3 recordings: 2 alike, 1 different, 0 failed ("), "{output:?}");
     let output = run(&["replay", "--fail-fast"]);
     assert!(output.err().contains("3 recordings: 1 alike, 1 different, 0 failed, 1 not replayed"), "{output:?}");
+    let plan = run(&["replay", "--dry-run"]);
+    assert!(
+        plan.code() == 0 && plan.out().starts_with("plan      replay/a.reel\n") && plan.err().is_empty(),
+        "{plan:?}"
+    );
+    stage.write("suite.yaml", "reels: replay\n");
+    let wrong = run(&["suite.yaml"]);
+    assert_eq!(wrong.code(), 3, "{wrong:?}");
+    let expected =
+        "error: suite.yaml: line 1 column 1: expected sequence start\n  hint: a suite is a list; each entry has `reel`";
+    assert!(wrong.err().contains(expected), "{wrong:?}");
     let junit = run(&["replay", "-fjunit"]).out();
     assert_eq!((junit.matches("<testsuite ").count(), junit.matches("<failure").count()), (3, 1), "{junit}");
     let github = run(&["replay", "--format=github"]).out();

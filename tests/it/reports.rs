@@ -1,6 +1,6 @@
 //! Reports of `validate` with the real program: inputs, formats, settings, baselines and live sessions; and `explain`.
 
-use crate::common::{Stage, message};
+use crate::common::{BINARY, Stage, message};
 use serde_json::{Value, json};
 
 /// The messages of a session with one violation: the name of the called tool is a number.
@@ -275,4 +275,63 @@ fn junit_conforms_to_its_schema() {
     let checked =
         std::process::Command::new("python3").args(["-c", code, &schema]).arg(file).output().expect("python3 runs");
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+}
+
+/// A file with three checks: the second one needs what the first one captures.
+const CHECKS: &str = r#"
+name: sums
+checks:
+  - name: first
+    call: tools/call
+    params: {name: add, arguments: {a: 2, b: 40}}
+    expect: .structuredContent.sum == 42
+    capture: {sum: .structuredContent.sum}
+  - name: second
+    call: tools/call
+    params: {name: add, arguments: {a: "${sum}", b: 1}}
+    expect: [.structuredContent.sum == 43, .isError != true]
+  - {name: third, call: tools/none, fails: true}
+"#;
+
+fn checked(stage: &Stage, server: &[&str]) -> (i32, Value) {
+    let words = ["call", "--file", "checks.yaml", "--format", "json", "--era", "legacy", "--", BINARY];
+    let output = stage.run(&[&words, server].concat(), "");
+    (output.code(), serde_json::from_str(&output.out()).unwrap_or_else(|error| panic!("{error}: {output:?}")))
+}
+
+fn verdicts(report: &Value) -> Vec<&str> {
+    report["checks"].as_array().expect("checks").iter().filter_map(|check| check["verdict"].as_str()).collect()
+}
+
+#[test]
+fn checks_of_a_file_pass_fail_or_are_skipped() {
+    let stage = Stage::new();
+    stage.write("checks.yaml", CHECKS);
+    let (code, report) = checked(&stage, &["serve"]);
+    assert_eq!((code, verdicts(&report)), (0, vec!["passed", "passed", "passed"]), "{report}");
+    // What is captured is missing, and so the check that needs it is skipped.
+    stage.write("checks.yaml", CHECKS.replace("sum: .structuredContent.sum", "sum: .structuredContent.total"));
+    let (code, report) = checked(&stage, &["serve"]);
+    assert_eq!((code, verdicts(&report)), (1, vec!["failed", "skipped", "passed"]), "{report}");
+    assert_eq!(report["checks"][0]["problems"][0], "cannot capture sum: it is not in the result");
+    assert_eq!(report["checks"][1]["reason"], "an earlier check did not capture sum");
+    // An error where none is expected, and none where one is.
+    stage.write(
+        "checks.yaml",
+        CHECKS.replace("tools/none", "tools/list").replace("name: add, arguments: {a: 2", "name: ad, arguments: {a: 2"),
+    );
+    let (code, report) = checked(&stage, &["serve"]);
+    assert_eq!((code, verdicts(&report)), (1, vec!["failed", "skipped", "failed"]), "{report}");
+}
+
+#[test]
+fn checks_end_with_the_connection_and_the_report_says_so() {
+    let stage = Stage::new();
+    stage.write("checks.yaml", CHECKS);
+    let words = ["call", "--file", "checks.yaml", "--era", "legacy", "--record", "session.reel", "--", BINARY, "serve"];
+    stage.ok(&words);
+    let (code, report) = checked(&stage, &["mock", "session.reel", "--fault", "tools/call: disconnect"]);
+    assert_eq!((code, verdicts(&report)), (4, vec!["failed", "skipped", "skipped"]), "{report}");
+    let junit = stage.run(&["call", "--file", "checks.yaml", "-f", "junit", "--", BINARY, "serve"], "");
+    assert!(junit.out().contains("tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"0\""), "{junit:?}");
 }

@@ -2,6 +2,7 @@
 
 use crate::common::{Output, Stage, finish, message};
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 /// Runs a command on a terminal of this size, passes it what is typed, and prints what appears on it.
 const TERMINAL: &str = r#"
@@ -40,9 +41,15 @@ pub(crate) fn typing(
     environment: &[(&str, &str)],
     arguments: &[&str],
 ) -> Output {
-    let (binary, columns) = (crate::common::binary(), columns.to_string());
-    let mut words = vec!["python3", "-c", TERMINAL, &columns, "24", typed, &binary];
-    words.extend(arguments);
+    let binary = crate::common::binary();
+    running(stage, typed, columns, environment, &[&[binary.as_str()], arguments].concat())
+}
+
+/// The same for any program.
+fn running(stage: &Stage, typed: &str, columns: usize, environment: &[(&str, &str)], program: &[&str]) -> Output {
+    let columns = columns.to_string();
+    let mut words = vec!["python3", "-c", TERMINAL, &columns, "24", typed];
+    words.extend(program);
     let mut command = stage.command(&words);
     command.env_remove("NO_COLOR").env("TERM", "xterm").env("LC_ALL", "C.UTF-8").env("PYTHONUTF8", "1");
     command.envs(environment.iter().copied());
@@ -76,18 +83,19 @@ fn a_terminal_gets_headings_and_lines_that_fit() {
     let plain = [("NO_COLOR", "1")];
     let shown = on_terminal(&stage, 120, &plain, &["show", "echo.reel"]).out();
     let expected = "  no.         time       size  latency   id method, arguments → result
-    0     0.000000 →    105 B             0 tools/call echo message=\"hello 0\"
-    1     0.005000 ←     86 B   5.0 ms    0 tools/call echo message=\"hello 0\" → \"Echo: hello 0\"
+    0     0.000000 →    105 B             0 ┌ tools/call echo message=\"hello 0\"
+    1     0.005000 ←     86 B   5.0 ms    0 └ tools/call echo → \"Echo: hello 0\"
 ";
     assert!(shown.ends_with(expected), "{shown}");
     let narrow = on_terminal(&stage, 80, &plain, &["show", "echo.reel"]).out();
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
-    assert!(narrow.contains("tools/call echo message… → \"Echo: h…\n"), "{narrow}");
+    assert!(narrow.ends_with("└ tools/call echo → \"Echo: hello 0\"\n"), "{narrow}");
     // A pipe gets neither headings nor, unless asked for, details.
     let piped = stage.ok(&["show", "echo.reel"]).out();
     assert!(piped.ends_with("    0 tools/call echo → ok\n") && piped.lines().count() == 2, "{piped}");
     let detailed = stage.ok(&["show", "echo.reel", "--details"]).out();
-    assert_eq!(detailed, shown.split_once('\n').map(|(_, rest)| rest.to_owned()).unwrap_or_default());
+    let expected = "    0 tools/call echo message=\"hello 0\" → \"Echo: hello 0\"\n";
+    assert!(detailed.ends_with(expected), "without brackets, a response repeats its request: {detailed}");
 }
 
 #[test]
@@ -205,4 +213,55 @@ fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
     assert!(table.iter().all(|line| line.chars().count() <= 60), "{narrow}");
     assert!(table.last().is_some_and(|line| line.starts_with("no space for: responses")), "{narrow}");
     assert!(!shown(120).contains("no space for"));
+    // Nor do the sentences above it wrap.
+    assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
+    assert!(narrow.contains("\nslowest: tools/call echo took "), "{narrow}");
+}
+
+#[test]
+fn a_list_of_reels_fits_a_narrow_terminal_with_whole_names() {
+    let stage = Stage::new();
+    echoes(&stage, 1);
+    let name = "20261123-195821-everything-19009.reel";
+    std::fs::rename(stage.path("echo.reel"), stage.path(name)).expect("renamed");
+    for (columns, missing) in [(60, "no space for: server, messages, size"), (120, "")] {
+        let shown = on_terminal(&stage, columns, &[("NO_COLOR", "1")], &["reel", "list", "--folder", "."]).out();
+        assert!(shown.lines().all(|line| line.chars().count() <= columns) && shown.contains(name), "{shown}");
+        assert!(shown.contains(missing) && shown.contains("no space for") != missing.is_empty(), "{shown}");
+    }
+}
+
+#[test]
+fn long_work_shows_its_progress_on_a_terminal_and_short_work_does_not() {
+    let stage = Stage::new();
+    echoes(&stage, 1);
+    let long = format!("{}\n", json!({"reel": {"version": 1, "created": crate::common::time(0)}}));
+    let push = |number: u64| {
+        let params = json!({"featureSet": "a", "content": [{"type": "text", "text": "x".repeat(200)}]});
+        let push = json!({"jsonrpc": "2.0", "id": number, "method": "push/event", "params": params});
+        format!("{}\n", message(number, "s2c", push))
+    };
+    stage.import("long.reel", long + &(0..40_000).map(push).collect::<String>());
+    let binary = crate::common::binary();
+    let on = |words: &str| {
+        let script = format!("'{binary}' {words} >out");
+        running(&stage, "", 80, &[], &["sh", "-c", &script])
+    };
+    for (words, what, is_surely_long) in [
+        ("show long.reel --jq '.message | tojson | length'", "showing", true),
+        ("show long.reel --full", "showing", false),
+        ("show long.reel --view tree", "reading", false),
+        ("stats long.reel --audit", "reading", false),
+        ("stats long.reel text:nothing", "counting", false),
+        ("diff long.reel long.reel", "comparing", true),
+    ] {
+        let (began, shown) = (Instant::now(), on(words).out());
+        // Half a second is the limit. A fast machine may not need that long.
+        let is_long = is_surely_long || began.elapsed() > Duration::from_secs(2);
+        assert!(!is_long || shown.contains(what), "{words}: {shown:?}");
+        let short = on(&words.replace("long.reel", "echo.reel"));
+        assert!(!short.out().contains(what), "{words}: {short:?}");
+    }
+    let to_a_file = stage.ok(&["show", "long.reel", "--jq", ".seq"]);
+    assert!(!to_a_file.err().contains("showing"), "{to_a_file:?}");
 }

@@ -27,7 +27,7 @@ if "modern" in does:
 if "start" in does:
     sys.exit(does["start"])
 say(id=0, method="initialize", params={"protocolVersion": "2025-06-18", "capabilities": {"experimental": {"mcpl": {
-    "version": "0.4", "pushEvents": True}}}, "clientInfo": {"name": "small\u001b[31m", "version": "1"}})
+    "version": "0.4", "pushEvents": True}}}, "clientInfo": {"name": does.get("name", "small\u001b[31m"), "version": "1"}})
 for line in server.stdout:
     message = json.loads(line)
     method = message.get("method")
@@ -71,7 +71,7 @@ for line in server.stdout:
         say(id=message["id"], error={"code": -32601, "message": "Method not found"})
 "#;
 
-fn survive(stage: &Stage, does: &str, options: &[&str]) -> Output {
+pub(crate) fn survive(stage: &Stage, does: &str, options: &[&str]) -> Output {
     stage.write("host.py", HOST);
     let mut words = vec!["survive", "--wait", "400ms", "-o", "s.reel"];
     words.extend(options);

@@ -1,4 +1,6 @@
-//! `call`: sends one request.
+//! `call`: sends one request, or the requests of a file.
+
+mod checks;
 
 use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::repeat::{Repeating, Tally};
@@ -43,6 +45,7 @@ Examples:
   mcpreel call tools/list --jq '.tools[].name' -- my-server
   mcpreel call tools/call name=draw --save images -- my-server
   mcpreel call tools/list --repeat 100 --expect '.tools != []' -- my-server
+  mcpreel call --file checks.yaml --format junit -- my-server > report.xml
 
 On a terminal, tools, prompts, resources and templates are printed as a table (a ? marks optional arguments), texts as text, \
 and images by their kind and size. Elsewhere, and with --format json or envelope, you get the result as JSON.
@@ -50,15 +53,19 @@ and images by their kind and size. Elsewhere, and with --format json or envelope
 Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, the tool failed, or an expectation is not met; 4 the server or the connection failed; 5 no response in time.")]
 pub(crate) struct CallArgs {
     /// The method, such as tools/list.
-    method: String,
+    #[arg(required_unless_present = "file")]
+    method: Option<String>,
     /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin; a.b=text sets a nested member. A text can
     /// be @file, or @- for stdin; @@ stands for a literal @.
     params: Vec<String>,
+    /// Run the checks in this YAML file on one connection: requests, with expectations and captured values.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "params", "notify", "jq", "save", "expect", "repeat"])]
+    file: Option<PathBuf>,
     /// Send a notification and do not wait for a response. Implied by methods that begin with notifications/.
     #[arg(long)]
     notify: bool,
     /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
     /// Run a jq program on the result (or the error) and print its results, strings as they are.
     #[arg(long, value_name = "EXPR", conflicts_with_all = ["format", "notify"])]
@@ -82,11 +89,28 @@ enum Format {
     Json,
     /// One JSON object with the whole message, the latency, the era and the revision.
     Envelope,
+    /// With --file: JUnit XML, a case for each check.
+    Junit,
+    /// With --file: annotations for GitHub Actions.
+    Github,
+    /// With --file: Markdown, for a summary.
+    Markdown,
+}
+
+impl Format {
+    /// Whether it is a form of results, which only checks have.
+    fn is_of_results(self) -> bool {
+        matches!(self, Self::Junit | Self::Github | Self::Markdown)
+    }
 }
 
 impl CallArgs {
+    fn method(&self) -> &str {
+        self.method.as_deref().unwrap_or_default()
+    }
+
     fn is_notification(&self) -> bool {
-        self.notify || self.method.starts_with("notifications/")
+        self.notify || self.method().starts_with("notifications/")
     }
 }
 
@@ -96,6 +120,12 @@ impl CallArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if let Some(path) = &args.file {
+        return run_file(path, args, context);
+    }
+    if args.format.is_of_results() {
+        return Err(CommandError::usage("this format is only for --file"));
+    }
     let params = match parameters::params(&args.params)? {
         None => Params::Absent,
         Some(text) => Params::Raw(text),
@@ -111,7 +141,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
                 Err(error) => return Err(server.end_after(error, context.notices()).await),
             };
         if args.is_notification() {
-            connection.notify(&args.method, params).await;
+            connection.notify(args.method(), params).await;
             let said = std::mem::take(&mut connection.runner.said);
             let failed = connection.runner.close().await;
             server.end(context.notices()).await;
@@ -130,6 +160,32 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
     })
 }
 
+/// Runs the checks of a file.
+fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let checks = checks::Checks::read(path)?;
+    if args.format == Format::Envelope {
+        return Err(CommandError::usage("--file has no format `envelope`").hint("use json, junit, github or markdown"));
+    }
+    runtime::block_on(async {
+        let (link, server) = client_session::start(&args.target, &args.client, context).await?;
+        let (mut connection, _) = match client_session::open(&server, link, &args.client, json!({}), context).await {
+            Ok(opened) => opened,
+            Err(error) => return Err(server.end_after(error, context.notices()).await),
+        };
+        let (results, failure) = checks.run(&mut connection, context).await;
+        let said = std::mem::take(&mut connection.runner.said);
+        connection.runner.close().await;
+        let outcome = checks::print(&results, args, context);
+        match failure {
+            Some(failure) => Err(server.end_after(client_session::failed(failure, &said), context.notices()).await),
+            None => {
+                server.end(context.notices()).await;
+                outcome
+            }
+        }
+    })
+}
+
 /// Sends the request as often as the user wants, and prints each answer.
 async fn repeat(
     connection: &mut Connection,
@@ -145,7 +201,7 @@ async fn repeat(
             client_session::report(&output, context);
         }
         let began = connection.runner.now();
-        let method = &printing.args.method;
+        let method = printing.args.method();
         let asked = connection.request(method, params.clone(), |output| client_session::report(output, context)).await;
         let answer = asked.map_err(|failure| client_session::failed(failure, &connection.runner.said))?;
         let judged = printing.print(&answer, handshake, context)?;
@@ -194,7 +250,8 @@ impl Printing<'_> {
                 let _ = Escaping(&mut *out).write_all(content);
                 out.append(b"\n");
             })?,
-            (None, Format::Human) => self.lay_out(content, envelope.result.is_some(), context)?,
+            // The other formats are those of checks.
+            (None, _) => self.lay_out(content, envelope.result.is_some(), context)?,
         }
         if envelope.error.is_some() {
             context.printer.note("the server returned an error");
@@ -206,7 +263,7 @@ impl Printing<'_> {
     fn lay_out(&self, content: &[u8], is_result: bool, context: &Context) -> Result<(), CommandError> {
         let (palette, width) = (context.printer.palette, context.printer.width);
         let wanted = context.printer.is_terminal && is_result;
-        if let Some(text) = wanted.then(|| laid_out(&self.args.method, content, &palette, width)).flatten() {
+        if let Some(text) = wanted.then(|| laid_out(self.args.method(), content, &palette, width)).flatten() {
             return context.printer.line(&text);
         }
         let layout = Layout { palette, ..Layout::default() };

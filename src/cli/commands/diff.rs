@@ -49,6 +49,7 @@ Examples:
   mcpreel diff a.reel b.reel --only latency   # response times
   mcpreel diff a.reel b.reel --format json | jq '.units[].patch'
   mcpreel diff a.reel b.reel --format markdown   # for a pull request
+  mcpreel diff a.reel b.reel --format html > diff.html   # redacted, for any browser
 
 Compare what servers offer, and fail if a change breaks clients:
   mcpreel diff --surface a.reel b.reel
@@ -81,6 +82,17 @@ pub(crate) struct DiffArgs {
     surface: SurfaceArgs,
     #[command(flatten)]
     redact: RedactOptions,
+    /// Do not replace secrets in `--format html`, which is redacted otherwise.
+    #[arg(long, conflicts_with = "redact")]
+    no_redact: bool,
+}
+
+impl DiffArgs {
+    /// What is redacted: a page is made to be shared.
+    fn redaction(&self) -> RedactOptions {
+        let is_page = self.view.format == DiffFormat::Html && !self.no_redact;
+        RedactOptions { redact: self.redact.redact || is_page, ..self.redact.clone() }
+    }
 }
 
 /// Runs the command.
@@ -90,6 +102,9 @@ pub(crate) struct DiffArgs {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
     let format = args.view.format;
+    if format == DiffFormat::Html && (args.surface.rules || args.surface.surface) {
+        return Err(CommandError::usage("only a comparison of messages has a page").hint("use --format markdown"));
+    }
     if args.surface.rules {
         return surface::list_rules(format, context);
     }
@@ -102,7 +117,8 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     let options = comparing::options(&args.normalise, args.order)?;
     let paths = [left, right];
     let named: Vec<&Path> = paths.into_iter().chain(args.normalise.learn.as_deref()).collect();
-    let inputs = inputs::prepare(&named, &args.redact)?;
+    let redact = args.redaction();
+    let inputs = inputs::prepare(&named, &redact)?;
     let [in_a, in_b, again @ ..] = &inputs[..] else { return Err(CommandError::usage("B is missing")) };
     let Compared { mut report, renamed, recordings: [in_left, in_right] } =
         compare_files([in_a, in_b], &options, args, context)?;
@@ -111,7 +127,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
         report.leave_out(&Learned::of(&noise.report));
     }
     let found = args.view.select(report, renamed, &in_left, &in_right);
-    args.view.print(&found, paths, &in_left, &args.redact, context)?;
+    args.view.print(&found, paths, &in_left, &redact, context)?;
     Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
 }
 

@@ -1,33 +1,47 @@
 //! `export`: a reel in other formats.
 
+mod html;
+
+use crate::cli::packs::PackOptions;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
+use crate::cli::selecting::{parse_filter, split_words};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::output::Output;
-use crate::formats::{self, ExportFormat};
-use crate::trace::Item;
+use crate::files::reels;
+use crate::formats::{self, ExportFormat, Exporter};
+use crate::page;
+use crate::session::selection::Selection;
+use crate::trace::{Block, Damage, Item, ReelReader};
 use crate::wire::mask::MaskedWriter;
+use crate::wire::text::counted;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// Convert a reel to another format.
 ///
 /// `jsonl` is lossless: `mcpreel import` restores the same events, every payload byte for byte. Only the keys of webhook
-/// secrets (whsec_…) are replaced by asterisks, in all formats.
+/// secrets (whsec_…) are replaced by asterisks, in all formats. All other secrets are in the export, unless you add
+/// --redact; a note says whether mcpreel recognised any. With a filter, only the events that it selects are written.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
   mcpreel export --format jsonl session.reel -o session.jsonl
+  mcpreel export session.reel 'tool:echo or error' -f csv -o calls.csv
   mcpreel export --redact session.reel -o shared.jsonl
-  mcpreel export --format commands session.reel > repeat.sh")]
+  mcpreel export --redact --format markdown session.reel -o shared.md
+  mcpreel export --format commands session.reel > repeat.sh
+  mcpreel export --format html session.reel -o session.html   # redacted, for any browser")]
 pub(crate) struct ExportArgs {
-    /// The reel; `-` for stdin (default: the newest).
-    reel: Option<PathBuf>,
+    /// The reel (`-` for stdin; default: the newest), followed by a filter of what is exported, as in `mcpreel show`.
+    #[arg(value_name = "REEL|FILTER")]
+    words: Vec<String>,
     /// The output format.
-    #[arg(long, value_parser = formats(), default_value = formats::EXPORT[0].name)]
+    #[arg(short, long, value_parser = formats(), default_value = formats::EXPORT[0].name)]
     format: String,
     /// Write to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
@@ -36,12 +50,33 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    packs: PackOptions,
+    #[command(flatten)]
     redact: RedactOptions,
+    /// Do not replace secrets in `--format html`, which is redacted otherwise.
+    #[arg(long, conflicts_with = "redact")]
+    no_redact: bool,
+}
+
+/// Fails if the output would replace the reel.
+///
+/// # Errors
+///
+/// Both are the same file.
+fn check_output(reel: &Path, output: &Path) -> Result<(), CommandError> {
+    match (reel.canonicalize(), output.canonicalize()) {
+        (Ok(from), Ok(to)) if from == to => {
+            Err(CommandError::usage(format!("{} is the reel itself", output.display()))
+                .hint("write the export to another file"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The names of all formats, with their help.
 fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(formats::EXPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about)))
+    let all = formats::EXPORT.iter().map(|format| (format.name, format.about)).chain([(page::NAME, page::ABOUT)]);
+    PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
 impl ExportArgs {
@@ -56,55 +91,104 @@ impl ExportArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = args.redact.open_whole(args.reel.as_deref())?;
-    let mut reader = reader.leaving_long();
-    if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
-        && from == to
-    {
-        return Err(CommandError::usage(format!("{} is the reel itself", args.output.display()))
-            .hint("write the export to another file"));
+    let (path, words) = split_words(&args.words)?;
+    let terms = words.join(" ");
+    let selection = Selection::new(parse_filter(&terms, args.packs.registry()?, path.is_some())?);
+    if args.format == page::NAME {
+        return html::run(args, path, selection, context);
     }
+    let is_newest = path.is_none();
+    let (reader, path) = args.redact.open_whole(path)?;
+    check_output(&path, &args.output)?;
+    // A message that came in several pieces is selected as a whole.
+    let reader = if selection.is_everything() { reader.leaving_long() } else { reader.with_payloads() };
+    let warning = SecretWarning::of_reel(&args.redact, reader.header())?;
     let mut out = MaskedWriter::new(Output::create(&args.output, args.force)?);
-    let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
-    let mut exporter = (args.format().exporter)();
-    let mut warning = SecretWarning::of_reel(&args.redact, reader.header())?;
-    exporter.begin(reader.header(), &mut out).map_err(writing)?;
-    let total = std::fs::metadata(&path).map_or(0, |about| about.len());
-    let mut progress = context.printer.progress("exporting", total);
-    let mut damaged = false;
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
-        match item {
-            Item::Damage(damage) => {
-                damaged = true;
-                context.printer.note(&damage.to_string());
-            }
-            Item::Block(block) => {
-                for event in block.events() {
-                    warning.take(&event);
-                    exporter.event(&event, &mut out).map_err(writing)?;
-                }
-                if !block.is_loaded() {
-                    let passed = reader.pass_payload(&block, |header, part, is_last| {
-                        warning.take_part(header, part);
-                        exporter.part(header, part, is_last, &mut out)
-                    });
-                    if let Err(damage) = passed.map_err(writing)? {
-                        damaged = true;
-                        context.printer.note(&damage.to_string());
-                    }
-                }
-                reader.recycle(block);
-                progress.reach(reader.offset());
-            }
-        }
-    }
-    exporter.end(&mut out).map_err(writing)?;
-    progress.finish();
+    let exporter = (args.format().exporter)();
+    let mut export = Export { exporter, selection, warning, out: &mut out, read: 0, written: 0, is_damaged: false };
+    export.all(reader, (&path, &args.output), context)?;
+    let Export { warning, read, written, is_damaged, .. } = export;
     let hides = out.mask.has_hidden();
     out.to.finish()?;
     if hides {
         context.printer.note("webhook secrets (whsec_…) are hidden in the export; the reel has them");
     }
+    if written == 0 && !terms.is_empty() {
+        context.printer.note(&format!("no matches among {}", counted(read, "event")));
+    }
+    if is_newest && args.output != Path::new("-") {
+        let (events, reel) = (counted(written, "event"), reels::shown(&path));
+        context.printer.note(&format!("{events} of {reel} in {}", args.output.display()));
+    }
     warning.print_of_reel(&path);
-    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
+    Ok(if is_damaged { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// An export that is being written.
+struct Export<'a> {
+    exporter: Box<dyn Exporter>,
+    selection: Selection,
+    warning: SecretWarning,
+    out: &'a mut dyn Write,
+    /// The number of events that were read, and of those that were written.
+    read: u64,
+    written: u64,
+    is_damaged: bool,
+}
+
+impl Export<'_> {
+    /// Writes what is selected of a reel.
+    fn all(
+        &mut self,
+        mut reader: ReelReader,
+        (path, to): (&Path, &Path),
+        context: &Context,
+    ) -> Result<(), CommandError> {
+        let writing = |error: io::Error| CommandError::writing(to, &error);
+        self.exporter.begin(reader.header(), &mut self.out).map_err(writing)?;
+        let total = std::fs::metadata(path).map_or(0, |about| about.len());
+        let mut progress = context.printer.progress("exporting", total);
+        while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
+            let damage = match item {
+                Item::Damage(damage) => Some(damage),
+                Item::Block(block) => {
+                    self.block(&block, reader.methods()).map_err(writing)?;
+                    let passed = reader.leaves_out(&block).then(|| self.long(&mut reader, &block)).transpose();
+                    reader.recycle(block);
+                    progress.reach(reader.offset());
+                    passed.map_err(writing)?.and_then(Result::err)
+                }
+            };
+            if let Some(damage) = damage {
+                self.is_damaged = true;
+                progress.aside(|| context.printer.note(&damage.to_string()));
+            }
+        }
+        progress.finish();
+        self.exporter.end(&mut self.out).map_err(writing)
+    }
+
+    /// Writes the events of a block that is loaded.
+    fn block(&mut self, block: &Block, methods: &[Box<str>]) -> io::Result<()> {
+        for event in block.events() {
+            self.read += 1;
+            if self.selection.selects(&event, methods) {
+                self.written += 1;
+                self.warning.take(&event);
+                self.exporter.event(&event, &mut self.out)?;
+            } else {
+                self.exporter.pass_over(&event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the events of a block that is too long to be loaded. The inner `Err` is damage.
+    fn long(&mut self, reader: &mut ReelReader, block: &Block) -> io::Result<Result<(), Damage>> {
+        self.written += block.headers.len() as u64;
+        reader.pass_payload(block, |header, part, is_last| {
+            self.warning.take_part(header, part);
+            self.exporter.part(header, part, is_last, &mut self.out)
+        })
+    }
 }

@@ -26,7 +26,7 @@ use clap::{Args, Subcommand};
 #[derive(Clone, Debug, Args)]
 struct ServerOptions {
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
     repeating: Repeating,

@@ -161,7 +161,7 @@ pub(crate) struct HostArgs {
     #[arg(long)]
     prompts: bool,
     /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
     redact: RedactOptions,

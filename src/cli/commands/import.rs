@@ -1,34 +1,45 @@
 //! `import`: converts other formats to a reel.
 
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
-use crate::formats::jsonl::JsonlError;
-use crate::formats::{self, Importer};
+use crate::formats::import::{self, ImportError, Importer, lines};
 use crate::render::line;
-use crate::trace::{EventKind, ReelWriter, WriterOptions};
-use crate::wire::text::counted;
+use crate::trace::{EventKind, NewEvent, ReelWriter, WriterOptions};
+use crate::wire::text::{counted, visible_text};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// Convert another format to a reel.
 ///
-/// A file without any message is an error (exit code 3).
+/// A file without any message is an error (exit code 3). What cannot be read of a file is reported with its line and
+/// becomes a gap in the reel; the rest is imported, and the exit code is 1. What the format cannot express is reported,
+/// too. All commands that open a recording read these formats as they are.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel import session.jsonl -o session.reel
   mcpreel import other-tools-log.ndjson -o session.reel
+  mcpreel import browser.har -o session.reel
+  mcpreel import --client sent.txt --server received.txt -o session.reel
   grep -v '\"event\":\"stderr\"' session.jsonl | mcpreel import - -o quiet.reel")]
 pub(crate) struct ImportArgs {
     /// The file to read; `-` for stdin.
-    input: PathBuf,
+    #[arg(required_unless_present_any = ["client", "server"])]
+    input: Option<PathBuf>,
     /// The input format.
-    #[arg(long, value_parser = formats(), default_value = AUTO)]
+    #[arg(short, long, value_parser = formats(), default_value = AUTO)]
     format: String,
+    /// A file with the lines that the client sent, instead of INPUT.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "format"])]
+    client: Option<PathBuf>,
+    /// A file with the lines that the server sent, instead of INPUT.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "format"])]
+    server: Option<PathBuf>,
     /// Write the reel to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -40,19 +51,85 @@ pub(crate) struct ImportArgs {
 /// The name for detecting the format by the beginning of the file.
 const AUTO: &str = "auto";
 
+/// The number of unreadable parts that are reported one by one.
+const REPORTED: u64 = 10;
+
 /// The names of all formats, with their help.
 fn formats() -> PossibleValuesParser {
     let auto = PossibleValue::new(AUTO).help("Detect the format by the beginning of the file");
-    let all = formats::IMPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about));
+    let all = import::IMPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about));
     PossibleValuesParser::new([auto].into_iter().chain(all))
 }
 
-/// Opens a file for reading in this format.
-fn open(format: &str, input: Box<dyn BufRead + Send>) -> Result<Box<dyn Importer>, JsonlError> {
-    match formats::IMPORT.iter().find(|known| known.name == format) {
-        Some(known) => (known.open)(input),
-        None => formats::open_any(input),
+type Input = Box<dyn BufRead + Send>;
+
+/// A file that is being read.
+struct Source {
+    /// What errors and notes begin with.
+    shown: String,
+    importer: Box<dyn Importer>,
+    /// What the format lacks.
+    lacks: &'static str,
+    /// The number of bytes; 0 if it is unknown.
+    total: u64,
+}
+
+impl Source {
+    fn open(args: &ImportArgs) -> Result<Self, CommandError> {
+        match &args.input {
+            Some(path) => Self::of_format(path, &args.format),
+            None => Self::of_sides(args.client.as_deref(), args.server.as_deref()),
+        }
     }
+
+    fn of_format(path: &Path, format: &str) -> Result<Self, CommandError> {
+        let (mut input, total) = open(path)?;
+        let beginning = input.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
+        let format = match import::named(format) {
+            Some(format) => format,
+            None => import::detected(beginning).ok_or_else(|| recordings::unknown(path))?,
+        };
+        let shown = path.display().to_string();
+        let importer = (format.open)(input).map_err(|error| recordings::with_formats(bad(&shown, &error)))?;
+        Ok(Self { shown, importer, lacks: format.lacks, total })
+    }
+
+    fn of_sides(client: Option<&Path>, server: Option<&Path>) -> Result<Self, CommandError> {
+        let (mut shown, mut inputs, mut total) = (Vec::new(), [None, None], 0);
+        for (input, path) in inputs.iter_mut().zip([client, server]) {
+            let Some(path) = path else { continue };
+            let (opened, length) = open(path)?;
+            (*input, total) = (Some(opened), total + length);
+            shown.push(path.display().to_string());
+        }
+        let shown = shown.join(" and ");
+        let [client, server] = inputs;
+        let importer = lines::open(client, server).map_err(|error| bad(&shown, &error))?;
+        Ok(Self { shown, importer, lacks: lines::LACKS, total })
+    }
+}
+
+/// Opens a file or stdin. Returns its length, too; 0 if it is unknown.
+fn open(path: &Path) -> Result<(Input, u64), CommandError> {
+    if path == Path::new("-") {
+        return Ok((Box::new(BufReader::with_capacity(1 << 20, io::stdin())), 0));
+    }
+    let file = File::open(path).map_err(|error| CommandError::reading(path, &error))?;
+    let total = file.metadata().map_or(0, |about| about.len());
+    Ok((Box::new(BufReader::with_capacity(1 << 20, file)), total))
+}
+
+fn bad(shown: &str, error: &ImportError) -> CommandError {
+    CommandError::new(ErrorKind::Input, format!("{shown}: {error}"))
+}
+
+/// What was imported.
+#[derive(Default)]
+struct Imported {
+    events: u64,
+    messages: u64,
+    /// How many parts of the file cannot be read.
+    unreadable: u64,
 }
 
 /// Runs the command.
@@ -61,60 +138,65 @@ fn open(format: &str, input: Box<dyn BufRead + Send>) -> Result<Box<dyn Importer
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (input, total): (Box<dyn BufRead + Send>, u64) = if args.input == Path::new("-") {
-        (Box::new(BufReader::new(io::stdin())), 0)
-    } else {
-        let file = File::open(&args.input).map_err(|error| CommandError::reading(&args.input, &error))?;
-        let total = file.metadata().map_or(0, |about| about.len());
-        (Box::new(BufReader::with_capacity(1 << 20, file)), total)
-    };
-    let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
-    let mut reader = open(&args.format, input).map_err(|error| with_forms(bad(error)))?;
+    let mut source = Source::open(args)?;
     let mut out = Output::create(&args.output, args.force)?;
-    let (events, messages) = convert(&mut *reader, &mut out, args, context, total)?;
-    if messages == 0 {
-        let reported =
-            format!("{}: no messages among {}; nothing was imported", args.input.display(), counted(events, "event"));
-        return Err(with_forms(CommandError::new(ErrorKind::Input, reported)));
+    let imported = convert(&mut source, &mut out, args, context)?;
+    let shown = &source.shown;
+    if imported.messages == 0 {
+        let events = counted(imported.events, "event");
+        let reported = format!("{shown}: no messages among {events}; nothing was imported");
+        return Err(recordings::with_formats(CommandError::new(ErrorKind::Input, reported)));
     }
     out.finish()?;
     if args.output != Path::new("-") {
         let bytes = std::fs::metadata(&args.output).map_or(0, |about| about.len());
-        context.printer.note(&format!("{events} events, {} in {}", line::bytes(bytes), args.output.display()));
+        let (events, path) = (imported.events, args.output.display());
+        context.printer.note(&format!("{events} events, {} in {path}", line::bytes(bytes)));
     }
-    Ok(Outcome::Clean)
+    if !source.lacks.is_empty() {
+        context.printer.note(&format!("not in such a file: {}", source.lacks));
+    }
+    if imported.unreadable > REPORTED {
+        context.printer.note(&format!("{shown}: {} parts cannot be read", imported.unreadable));
+    }
+    Ok(if imported.unreadable > 0 { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// Adds hints about what can be imported.
-fn with_forms(error: CommandError) -> CommandError {
-    formats::IMPORT.iter().rev().fold(error, |error, format| error.hint(format.hint))
-}
-
-/// Copies every event. Returns the number of events, and how many of them are messages.
+/// Copies every event.
 fn convert(
-    reader: &mut dyn Importer,
+    source: &mut Source,
     out: &mut Output,
     args: &ImportArgs,
     context: &Context,
-    total: u64,
-) -> Result<(u64, u64), CommandError> {
+) -> Result<Imported, CommandError> {
     let writing = |error: io::Error| CommandError::writing(&args.output, &error);
-    let header = reader.header().clone();
+    let header = source.importer.header().clone();
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
-    let mut progress = context.printer.progress("importing", total);
-    let (mut taken, mut messages) = (0, 0);
-    loop {
-        let event = reader
-            .next_event()
-            .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display())))?;
-        let Some(event) = event else { break };
+    let mut progress = context.printer.progress("importing", source.total);
+    let (mut taken, mut imported) = (0, Imported::default());
+    while let Some(event) = source.importer.next_event().map_err(|error| bad(&source.shown, &error))? {
         taken += event.payload.len() as u64;
-        messages += u64::from(event.kind == EventKind::Message);
+        imported.messages += u64::from(event.kind == EventKind::Message);
+        if let Some((line, reason)) = unreadable(&event) {
+            imported.unreadable += 1;
+            if imported.unreadable <= REPORTED {
+                context.printer.note(&format!("{}: line {line}: {reason}", source.shown));
+            }
+        }
         writer.append(event).map_err(writing)?;
         progress.reach(taken);
     }
     progress.finish();
-    let events = writer.next_seq();
+    imported.events = writer.next_seq();
     writer.finish().map_err(writing)?;
-    Ok((events, messages))
+    Ok(imported)
+}
+
+/// The line and the reason, if the event is a gap for a part of the file that cannot be read.
+fn unreadable(event: &NewEvent<'_>) -> Option<(u64, String)> {
+    if event.kind != EventKind::Gap {
+        return None;
+    }
+    let described: Value = ciborium::from_reader(event.payload).ok()?;
+    Some((described["line"].as_u64()?, visible_text(described["reason"].as_str()?)))
 }

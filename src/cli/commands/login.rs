@@ -26,7 +26,7 @@ Examples:
   mcpreel call tools/list --url https://host/mcp --login
   mcpreel login https://host/mcp --no-browser
   mcpreel login https://host/mcp --scope 'files:read files:write'
-  mcpreel login https://host/mcp --client-id ID --client-secret-env SECRET --port 8976
+  mcpreel login https://host/mcp --client-id ID --client-secret-env SECRET
 
 If the authorization server does not register clients by itself, register one there with the redirect address \
 http://127.0.0.1:PORT/callback, and give its id and the port. An id that is an https URL names a client id metadata document.

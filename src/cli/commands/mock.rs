@@ -5,6 +5,8 @@ mod upstream;
 
 use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::Shared;
 use crate::cli::target::{Limits, Target};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
@@ -41,7 +43,7 @@ Examples:
   mcpreel mock session.reel
   mcpreel mock session.reel --match normalised --reuse
   mcpreel mock session.reel --map /home/me/project=/builds/project
-  mcpreel mock session.reel --strict --report report.json
+  mcpreel mock session.reel --strict --report report.json --redact
   mcpreel mock session.reel --listen 0 --ready-file ready.json
   mcpreel mock session.reel --fault 'tools/call: delay 2s 10%' --seed 7
   mcpreel mock session.reel --on-miss record -- npx -y some-mcp-server
@@ -60,6 +62,8 @@ pub(crate) struct MockArgs {
     /// Write the report to this file as one JSON object, instead of to stderr as text.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    redact: RedactOptions,
     /// Make the faults depend on this number: the same number and input give the same faults.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -185,6 +189,8 @@ pub(super) struct Mock<'a> {
     pub ignore: &'a [String],
     /// Where the report goes, if not to stderr.
     pub report: Option<&'a Path>,
+    /// Whether the report is redacted.
+    pub redact: &'a RedactOptions,
     /// What chance depends on.
     pub seed: u64,
     /// Where to listen.
@@ -203,6 +209,7 @@ pub(super) fn run(args: &MockArgs, context: &Context) -> Result<Outcome, Command
         options,
         ignore: &args.ignore,
         report: args.report.as_deref(),
+        redact: &args.redact,
         seed,
         listening: &args.listening,
         limits,
@@ -251,12 +258,24 @@ impl Mock<'_> {
             Some(listen) => self.on(listen, &library, settings, (forward, observe), context)?,
         };
         self.recorder.iter().for_each(|recorder| recorder.finish(note));
-        match self.report {
-            Some(path) => output::write_whole(path, format!("{}\n", report.to_json(&library)).as_bytes())?,
-            None => context.printer.report(|_| report.to_text(&library)),
-        }
+        self.write(&report, &library, context)?;
         let is_refused = self.options.strict && report.has_findings(&library);
         Ok(if is_refused { Outcome::Findings } else { Outcome::Clean })
+    }
+
+    /// Writes the report, to which clients and recordings contributed.
+    fn write(&self, report: &Report, library: &Library, context: &Context) -> Result<(), CommandError> {
+        let mut shared = Shared::new(self.redact, self.report.is_none() && io::stderr().is_terminal())?;
+        self.reels.iter().try_for_each(|reel| shared.learn(reel))?;
+        match self.report {
+            Some(path) => output::write_whole(path, format!("{}\n", shared.json(report.to_json(library))).as_bytes())?,
+            None => {
+                let text = shared.text(report.to_text(library));
+                context.printer.report(|_| text);
+            }
+        }
+        shared.print();
+        Ok(())
     }
 
     fn warn_about_faults(&self, library: &Library, context: &Context) {

@@ -160,7 +160,7 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     server.prepare().map_err(CommandError::spawning)?;
     let name = args.keeping.session_name(server_name(&words));
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
-    let watch = check::Watch::start(args.check, &args.packs, &recording, context)?;
+    let watch = check::Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
     let path = recording.place();
     let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
     if context.verbose > 0 {

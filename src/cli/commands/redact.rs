@@ -23,15 +23,21 @@ use std::path::{Path, PathBuf};
 /// messages. Messages, pairs and times stay, so that the redacted reel can be shown, validated and compared as before.
 ///
 /// What looks like ordinary text cannot be found: names of persons and projects, internal host names, passwords that are
-/// words and stand in prose, binary data (the report lists the events), encrypted or compressed text inside of messages.
-/// Read the reel before you share it.
+/// words and stand in prose, hexadecimal, binary data (the report lists the events), encrypted or compressed text inside of
+/// messages. Therefore read the result before you share it: `mcpreel show --full --no-fold shared.reel`. If a
+/// secret is left, add it to .mcpreel.toml (see below) and redact the original again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  mcpreel redact -o shared.reel       # the newest reel; the original stays
   mcpreel redact session.reel -o shared.reel
   mcpreel redact session.reel --check   # exit code 1 if there are secrets
   mcpreel redact session.reel --dry-run -f json | jq '.places[]'
   mcpreel redact a.reel -o b.reel --key-file ~/.mcpreel.key   # same pseudonyms
+  mcpreel reel cut session.reel -o part.reel --redact tool:search  # a part
+
+A colleague opens the result with `mcpreel show shared.reel`. For someone without mcpreel, write what it prints to a file, or \
+`mcpreel export --format markdown shared.reel -o shared.md`.
 
 The table [redact] in .mcpreel.toml adds rules and exempts texts: pointers, headers, env, members, allow, \
 allow_patterns, disable, and rules with name, pattern and severity.")]

@@ -69,7 +69,7 @@ pub(crate) struct InfoArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
 

@@ -5,6 +5,7 @@ mod outline;
 mod report;
 mod session;
 mod suite;
+mod update;
 
 use crate::cli::comparing::NormaliseArgs;
 use crate::cli::packs::PackOptions;
@@ -166,7 +167,7 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
     let selection = args.selection()?;
     let plans: Vec<Plan> = sessions.into_iter().map(|session| Plan::new(args.mapped(session), &selection)).collect();
     if args.dry_run {
-        plans.iter().try_for_each(|plan| outline::print(plan, plans.len() > 1, args, context))?;
+        outline::print_all(&plans, args, context)?;
         return Ok(Outcome::Clean);
     }
     args.check(&plans)?;
@@ -254,7 +255,7 @@ impl ReplayArgs {
             return Err(CommandError::usage("--update needs the whole recording, with one session and without --map")
                 .hint("record the parts anew with --record"));
         }
-        Ok(())
+        if self.update { update::check(&self.reel) } else { Ok(()) }
     }
 
     fn settings(&self) -> Result<Settings, CommandError> {
@@ -262,7 +263,10 @@ impl ReplayArgs {
             None => Answers::default(),
             Some(path) => {
                 let text = std::fs::read(path).map_err(|error| CommandError::reading(path, &error))?;
-                let wrong = |why| CommandError::new(ErrorKind::Input, format!("{}: {why}", path.display()));
+                let wrong = |why| {
+                    CommandError::new(ErrorKind::Input, format!("{}: {why}", path.display()))
+                        .hint(r#"a result for each method, as in {"roots/list": {"roots": []}}, or a list of results"#)
+                };
                 Answers::parse(&text).map_err(wrong)?
             }
         };

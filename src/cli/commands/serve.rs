@@ -8,6 +8,8 @@ use super::mock;
 use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::Shared;
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
@@ -149,6 +151,8 @@ pub(super) struct ServeCommon {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     #[command(flatten)]
+    redact: RedactOptions,
+    #[command(flatten)]
     listening: ListenOptions,
     #[command(flatten)]
     limits: Limits,
@@ -199,7 +203,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         return scenario::run(
             path,
             &args.scenario,
-            (&args.common.listening, args.common.limits),
+            (&args.common.listening, args.common.limits, &args.common.redact),
             args.record.as_deref(),
             context,
         );
@@ -253,6 +257,7 @@ fn serve_reels(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandEr
         options: &args.mock,
         ignore: &[],
         report: common.report.as_deref(),
+        redact: &common.redact,
         seed: common.seed.unwrap_or_default(),
         listening: &common.listening,
         limits: common.limits,
@@ -264,7 +269,7 @@ fn serve_reels(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandEr
 impl ServeCommon {
     /// The options of a server that listens and waits this long for responses.
     pub(super) fn listening(listening: ListenOptions, limits: Limits, answer_timeout: Duration) -> Self {
-        Self { report: None, answer_timeout, seed: None, listening, limits }
+        Self { report: None, answer_timeout, seed: None, redact: RedactOptions::default(), listening, limits }
     }
 
     /// Whether hosts connect, rather than start this process.
@@ -284,8 +289,11 @@ impl ServeCommon {
     /// The file cannot be written.
     pub(super) fn write_reports(&self, reports: &[Value]) -> Result<(), CommandError> {
         let Some(path) = &self.report else { return Ok(()) };
-        let lines: String = reports.iter().map(|report| format!("{report}\n")).collect();
-        output::write_whole(path, lines.as_bytes())
+        let mut shared = Shared::new(&self.redact, false)?;
+        let lines: String = reports.iter().map(|report| shared.text(format!("{report}\n"))).collect();
+        output::write_whole(path, lines.as_bytes())?;
+        shared.print();
+        Ok(())
     }
 
     /// The settings of a server that sends messages to its host, for which it needs the legacy era. Without a seed,
@@ -449,7 +457,8 @@ impl Helpers {
 
 /// Passes reports on to the user.
 struct ReportWriter<'a, F> {
-    file: Option<File>,
+    /// The file of --report, and what is a secret in it.
+    file: Option<(File, Shared)>,
     is_verbose: bool,
     observer: &'a mut F,
 }
@@ -457,7 +466,10 @@ struct ReportWriter<'a, F> {
 impl<'a, F: FnMut(&Report) -> Reaction> ReportWriter<'a, F> {
     fn new(common: &ServeCommon, context: &Context, observer: &'a mut F) -> Result<Self, CommandError> {
         let file = match &common.report {
-            Some(path) => Some(File::create(path).map_err(|error| CommandError::writing(path, &error))?),
+            Some(path) => {
+                let file = File::create(path).map_err(|error| CommandError::writing(path, &error))?;
+                Some((file, Shared::new(&common.redact, false)?))
+            }
             None => None,
         };
         Ok(Self { file, is_verbose: context.verbose > 0, observer })
@@ -465,14 +477,21 @@ impl<'a, F: FnMut(&Report) -> Reaction> ReportWriter<'a, F> {
 
     fn take(&mut self, report: &Report) -> Reaction {
         let line = text::json(&serde_json::to_value(report).unwrap_or(Value::Null));
-        if let Some(file) = &mut self.file {
-            let _ = writeln!(file, "{line}");
+        if let Some((file, shared)) = &mut self.file {
+            let _ = writeln!(file, "{}", shared.text(line.clone()));
         }
         let reaction = (self.observer)(report);
         if reaction.is_reported() || self.is_verbose {
             let _ = writeln!(io::stderr(), "{line}");
         }
         reaction
+    }
+}
+
+impl<F> Drop for ReportWriter<'_, F> {
+    /// The server has ended: the report is complete.
+    fn drop(&mut self) {
+        self.file.iter().for_each(|(_, shared)| shared.print());
     }
 }
 

@@ -37,7 +37,7 @@ Sessions are found even if a client started them in another environment: mcpreel
 a session's recording are reported below the table (`recording` in JSON).")]
 pub(crate) struct SessionsArgs {
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
 

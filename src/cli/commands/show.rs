@@ -4,30 +4,34 @@ mod as_call;
 mod check;
 mod forms;
 mod print_worker;
+mod prompts;
 mod tree;
 
 use crate::cli::following::{FOLLOW_PAUSE, GrowingReel};
 use crate::cli::packs::PackOptions;
 use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
+use crate::cli::progress::Progress;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
+use crate::cli::selecting::{parse_filter, split_words};
 use crate::cli::{Context, Outcome};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::files::reels;
-use crate::proposals::Registry;
 use crate::render::jq::Jq;
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
-use crate::session::view::{Viewer, Words};
+use crate::session::selection::Selection;
+use crate::session::steps::Steps;
+use crate::session::view::{Viewer, Words, is_batch, is_request, method_name};
 use crate::sessions::live::{self, Live};
-use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
-use crate::wire::MessageKind;
+use crate::trace::{AheadReader, Block, EventHeader, Item, ReelReader};
 use crate::wire::text::counted;
 use check::Checking;
 use clap::{Args, ValueEnum};
-use forms::{Form, Shown};
-use std::path::Path;
+use forms::{Form, Picture, Shown};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Show recorded messages: one line per message, in full, as a table or as JSON.
@@ -41,13 +45,13 @@ pub(crate) struct ShowArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = Format::List)]
     format: Format,
-    /// What to show: events, or the tree of MCPL checkpoints (states that a server saved), with branches and rollbacks
-    /// (`--format json` prints one object per connection).
-    #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow", "from", "seq",
-        "limit"])]
+    /// What to show. A filter, --from, --seq and --limit also apply to `sequence` and `timeline`, not to `tree` and
+    /// `prompt`. `--format json` prints one object per arrow, row, connection or turn.
+    #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow"])]
     view: View,
-    /// Check the messages, and print findings below them, as `validate` does. The counts go to stderr.
-    #[arg(long, conflicts_with_all = ["raw", "jq", "view"])]
+    /// Check the messages, and print findings below them, as `validate` does; `--view sequence` names the rules at the
+    /// arrows. The counts go to stderr.
+    #[arg(long, conflicts_with_all = ["raw", "jq"])]
     check: bool,
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
@@ -87,6 +91,10 @@ pub(crate) struct ShowArgs {
     /// Show at most this many events.
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
+    /// Show only the last events; with --follow, also all that come after them.
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["from", "seq", "limit", "as_call"],
+        value_parser = clap::value_parser!(u64).range(1..))]
+    last: Option<u64>,
     #[command(flatten)]
     pager: PagerOptions,
     #[command(flatten)]
@@ -109,10 +117,23 @@ enum Format {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum View {
-    /// Events.
+    /// Events, one after the other.
     Events,
-    /// Checkpoints.
+    /// A sequence diagram: an arrow for each message, from and to the client and each server.
+    Sequence,
+    /// Who waited for what, and when: a bar for each request, with the sums.
+    Timeline,
+    /// The tree of MCPL checkpoints (states that a server saved), with branches and rollbacks.
     Tree,
+    /// What the model would have seen at each turn, by source and bytes.
+    Prompt,
+}
+
+impl View {
+    /// Whether it is drawn from the events that the filter selects.
+    fn is_drawn(self) -> bool {
+        matches!(self, Self::Sequence | Self::Timeline)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -137,9 +158,11 @@ Examples:
   mcpreel show session.reel --full 'tool:echo'
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
   mcpreel show session.reel --details | grep -i schema
+  mcpreel show session.reel --last 20 error
   mcpreel show --follow 'dir:s2c kind:notification'
   mcpreel show --follow --session everything injected
-  mcpreel show session.reel --view tree
+  mcpreel show session.reel --view sequence
+  mcpreel show session.reel --view timeline 'method:tools/call'
   mcpreel show session.reel --as-call 'tool:echo'
   mcpreel show session.reel --jq '.message.params.name // empty'
 
@@ -193,8 +216,10 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     if args.as_call {
         return as_call::run(args, path, &terms, context);
     }
-    if args.view == View::Tree {
-        return tree::run(args, live.as_ref(), path, &terms, context);
+    match args.view {
+        View::Tree => return tree::run(args, live.as_ref(), path, &terms, context),
+        View::Prompt => return prompts::run(args, live.as_ref(), path, &terms, context),
+        View::Events | View::Sequence | View::Timeline => {}
     }
     if let Some(stream) = live.as_ref().map(|live| live.stream).filter(|stream| *stream != 0) {
         // One of several sessions was named.
@@ -209,16 +234,24 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         return Err(CommandError::usage("--redact needs a whole reel, because a secret may be recognised only later")
             .hint("redact the session's reel when it is over, or record it with `mcpreel record --redact`"));
     }
-    let (mut reader, path) = if grows { reels::open(Some(&path))? } else { args.redact.open_whole(Some(&path))? };
-    if grows {
-        reader = reader.following();
-    }
-    let start = Start::of(args, &filter, &mut reader, &path, context)?;
+    let (mut reader, path, again) = open(args, &path, grows)?;
     let form = make_form(args, context, &reader)?;
+    let last = again.map(|again| first_of_last(again, args.last.unwrap_or_default(), &filter, &form));
+    let last = last.transpose().map_err(|error| CommandError::reading(&path, &error))?.flatten();
+    let start = Start::of(args, last, &filter, &mut reader, &path, context)?;
     let warning = SecretWarning::of_reel(&args.redact, reader.header())?.unless_seen(&context.printer);
     if args.check && args.format == Format::Table {
         return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
             .hint("use another format: list, full or json"));
+    }
+    let progress = match args.follow {
+        true => Progress::none(),
+        false => context.printer.progress_beside_output("showing", &path),
+    };
+    if args.view.is_drawn() && matches!(args.format, Format::Full | Format::Table) {
+        return Err(
+            CommandError::usage("a picture has only two formats").hint("leave out --format, or use --format json")
+        );
     }
     let prepared = args.check.then(|| check::prepare(&args.packs)).transpose()?;
     let checking = prepared.as_ref().map(|prepared| Checking::new(prepared, &path, reader.header()));
@@ -230,6 +263,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         checking,
         warning,
         start,
+        progress,
         left: args.limit,
         read: 0,
         shown: 0,
@@ -255,10 +289,11 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     }
     growing.report_end(note);
     show.form.finish(context)?;
+    show.progress.finish();
     show.warning.print_of_reel(&path);
     // After a limited number of events, the rest of the sessions is unknown.
     let checking = show.checking.take().filter(|_| show.left != Some(0));
-    let is_text = args.format != Format::Json;
+    let is_text = args.format != Format::Json && !args.view.is_drawn();
     let verdict = checking.map(|checking| checking.finish(is_text, context)).transpose()?;
     if let Some(why) = show.why_nothing().filter(|_| !damaged) {
         context.printer.note(&why);
@@ -267,43 +302,71 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     Ok(if damaged || has_findings || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// Splits the words into a reel and a filter. The first word names a reel if it is an existing file, `-`, or ends in
-/// `.reel`.
-fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandError> {
-    let (path, words) = match words.split_first() {
-        Some((first, rest)) if first == "-" || first.ends_with(".reel") || Path::new(first).exists() => {
-            (Some(Path::new(first.as_str())), rest)
-        }
-        Some((first, _)) if is_like_a_path(first) => {
-            return Err(CommandError::new(ErrorKind::Input, format!("no such file: {first}")));
-        }
-        _ => (None, words),
-    };
-    if let Some(extra) = words.iter().find(|word| word.ends_with(".reel") && !word.contains([':', '"', ' '])) {
-        return Err(match path {
-            Some(_) => CommandError::usage(format!("only one reel is allowed, and {extra:?} is a second one"))
-                .hint("to compare two reels, use `mcpreel diff`"),
-            None => CommandError::usage(format!("the reel comes first, then the filter; {extra:?} comes last")),
-        });
+/// Opens the whole reel or live session for a view that takes no filter.
+///
+/// # Errors
+///
+/// Something selects a part of it, or it cannot be read.
+fn whole(
+    args: &ShowArgs,
+    view: &str,
+    live: Option<&Live>,
+    path: Option<&Path>,
+    terms: &str,
+) -> Result<(ReelReader, PathBuf), CommandError> {
+    let is_part = args.from.is_some() || args.seq.is_some() || args.limit.is_some() || args.last.is_some();
+    if !terms.is_empty() || is_part {
+        let what = if is_part { "--from, --seq, --limit or --last" } else { "a filter" };
+        let error =
+            CommandError::usage(format!("--view {view} shows whole connections and cannot be combined with {what}"));
+        return Err(error.hint("name only a reel or a session"));
     }
-    Ok((path, words))
+    if args.check {
+        return Err(
+            CommandError::usage(format!("--view {view} has no place for findings")).hint("use `mcpreel validate`")
+        );
+    }
+    match live {
+        Some(live) => reels::open(Some(&live.reel()?)).map(|(reader, path)| (reader.following(), path)),
+        None => args.redact.open_whole(path),
+    }
 }
 
-/// Whether a word that is not a file can only have been meant as one: terms with a slash have a colon before it.
-fn is_like_a_path(word: &str) -> bool {
-    word.starts_with(['.', '/']) || (word.contains('/') && !word.contains([':', '(', '"', ' ']))
+/// Opens a reel, a second time to find the last events.
+fn open(args: &ShowArgs, path: &Path, grows: bool) -> Result<(ReelReader, PathBuf, Option<ReelReader>), CommandError> {
+    let is_twice = args.last.is_some();
+    if grows {
+        let (reader, path) = reels::open(Some(path))?;
+        let again = is_twice.then(|| reels::open(Some(&path))).transpose()?;
+        return Ok((reader.following(), path, again.map(|(reader, _)| reader.following())));
+    }
+    if !is_twice {
+        return args.redact.open_whole(Some(path)).map(|(reader, path)| (reader, path, None));
+    }
+    let twice = args.redact.twice(Some(path))?;
+    let reader = reels::whole(twice.open()?.reader, &twice.shown, note)?;
+    Ok((reader, twice.shown.clone(), Some(twice.open()?.reader)))
 }
 
-fn parse_filter(text: &str, registry: &Registry, is_reel_named: bool) -> Result<Filter, CommandError> {
-    Filter::parse_knowing(text, registry).map_err(|error| {
-        let error = CommandError::usage(error.to_string())
-            .hint("example of a filter: method:tools/* slow:>500ms; `mcpreel show --help` lists all terms");
-        if is_reel_named {
-            error
-        } else {
-            error.hint("a word names a reel only if it ends in .reel or the file exists")
+/// The number of the first of the last `count` events that are shown, as far as the reel has been written; `None` if none
+/// is shown.
+fn first_of_last(reader: ReelReader, count: u64, filter: &Filter, form: &Form) -> std::io::Result<Option<u64>> {
+    let (mut selection, mut last) = (Selection::new(filter.clone()), VecDeque::new());
+    let mut reader = reader.with_payloads();
+    while let Some(item) = reader.next()? {
+        let Item::Block(block) = item else { continue };
+        for event in block.events() {
+            let is_selected = selection.selects(&event, reader.methods());
+            if is_selected && (filter.names_events() || form.takes(&event)) {
+                if last.len() as u64 == count {
+                    last.pop_front();
+                }
+                last.push_back(event.header.seq);
+            }
         }
-    })
+        reader.recycle(block);
+    }
+    Ok(last.front().copied())
 }
 
 fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<Form, CommandError> {
@@ -318,6 +381,10 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
             forms::Kind::Raw
         }
         (None, false, true) => forms::Kind::Full { fold: !args.no_fold },
+        (None, false, false) if args.view.is_drawn() => {
+            let is_json = args.format == Format::Json;
+            forms::Kind::Picture(Box::new(Picture { steps: Steps::default(), view: args.view, is_json }))
+        }
         (None, false, false) => match args.format {
             Format::List => forms::Kind::List,
             Format::Full => forms::Kind::Full { fold: !args.no_fold },
@@ -326,6 +393,7 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
         },
     };
     let time = match args.time {
+        _ if !reader.header().has_times() => forms::Clock::Missing,
         TimeForm::Offset => forms::Clock::Offset,
         TimeForm::Clock => forms::Clock::Local(jiff::tz::TimeZone::system()),
         TimeForm::Utc => forms::Clock::Utc,
@@ -345,6 +413,7 @@ struct Start {
 impl Start {
     fn of(
         args: &ShowArgs,
+        last: Option<u64>,
         filter: &Filter,
         reader: &mut ReelReader,
         path: &Path,
@@ -353,9 +422,9 @@ impl Start {
         let mut start = Self::default();
         let failed = |error| CommandError::reading(path, &error);
         // A response after this point may belong to a call before it, and only the call names the tool.
-        // A check needs all messages.
-        let may_skip = !filter.needs_calls() && !args.check;
-        if let Some(seq) = args.seq {
+        // A check and a picture need all messages.
+        let may_skip = !filter.needs_calls() && !args.check && !args.view.is_drawn();
+        if let Some(seq) = args.seq.or(last) {
             start.seq = Some(seq);
             if may_skip && let Some(damage) = reader.seek_seq(seq).map_err(failed)? {
                 start.after_wrong_index = true;
@@ -431,6 +500,7 @@ struct Show<'a> {
     checking: Option<Checking<'a>>,
     warning: SecretWarning,
     start: Start,
+    progress: Progress,
     left: Option<u64>,
     /// The number of events that were read, and of those that were shown.
     read: u64,
@@ -457,9 +527,10 @@ impl Show<'_> {
                 Some(Item::Damage(damage)) => {
                     damaged = true;
                     self.checking.iter_mut().for_each(|checking| checking.take_damage(&damage));
-                    context.printer.note(&damage.to_string());
+                    self.progress.aside(|| context.printer.note(&damage.to_string()));
                 }
                 Some(Item::Block(mut block)) => {
+                    self.progress.reach(block.offset);
                     if let Source::AsAsked(reader) = &mut source
                         && self.needs_payload(&block, reader)
                         && let Err(damage) = reader.load_payload(&mut block).map_err(failed)?
@@ -504,7 +575,7 @@ impl Show<'_> {
 
     /// Whether an event of a block may have to be shown, or is needed to describe one that may.
     fn needs_payload(&self, block: &Block, reader: &ReelReader) -> bool {
-        if self.checking.is_some() {
+        if self.checking.is_some() || self.form.is_picture() {
             return true;
         }
         if self.filter.needs_calls() && block.headers.iter().any(|header| is_tool_call(header, reader.methods())) {
@@ -515,8 +586,7 @@ impl Show<'_> {
         }
         let in_words = self.form.reports_words();
         block.headers.iter().any(|header| {
-            let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
-            if (is_request || is_batch(header)) && in_words {
+            if (is_request(header) || is_batch(header)) && in_words {
                 return true;
             }
             // The method and latency of a response are not known yet here, so its payload is always needed.
@@ -546,17 +616,19 @@ impl Show<'_> {
             let shown = !self.start.is_before(header)
                 && (self.filter.names_events() || self.form.takes(&event))
                 && self.filter.decide(&input).unwrap_or(false);
-            let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
+            let is_request = is_request(header);
             if (shown && self.form.reports_words()) || (is_request && block.is_loaded()) {
                 self.words.report(&event, method, &placed, self.form.depth());
             } else {
                 self.words.clear();
             }
             if is_request {
-                self.viewer.remember(header, &self.words.about, self.words.tool.as_deref());
+                self.viewer.remember(header, &self.words);
             }
             self.read += u64::from(!self.start.is_before(header));
-            if shown {
+            if !shown {
+                self.form.pass(&event, method, (&placed, &self.words));
+            } else {
                 self.shown += 1;
                 if block.is_loaded() {
                     self.warning.take(&event);
@@ -564,12 +636,13 @@ impl Show<'_> {
                 let findings = self.checking.as_ref().map(Checking::json).unwrap_or_default();
                 let (placed, words) = (&placed, &self.words);
                 self.form.show(&Shown { event, place, method, placed, words, findings }, context)?;
-                if let Some(checking) = self.checking.as_ref().filter(|_| !self.form.is_json()) {
+                if let Some(checking) = self.checking.as_ref().filter(|_| self.form.has_findings_below()) {
                     checking.print(context)?;
                 }
                 if let Some(left) = &mut self.left {
                     *left -= 1;
                     if *left == 0 {
+                        self.form.cut();
                         return Ok(());
                     }
                 }
@@ -579,18 +652,6 @@ impl Show<'_> {
     }
 }
 
-fn is_batch(header: &EventHeader) -> bool {
-    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
-}
-
 fn is_tool_call(header: &EventHeader, methods: &[Box<str>]) -> bool {
-    let Some(message) = header.message.as_ref().filter(|message| message.kind == MessageKind::Request) else {
-        return false;
-    };
-    method_name(Some(message), None, methods) == Some("tools/call")
-}
-
-fn method_name<'a>(message: Option<&MessageHeader>, placed: Option<u32>, methods: &'a [Box<str>]) -> Option<&'a str> {
-    let number = placed.or(message?.method)?;
-    methods.get(number as usize).map(|name| &**name)
+    is_request(header) && method_name(header.message.as_ref(), None, methods) == Some("tools/call")
 }

@@ -2,6 +2,8 @@
 
 use crate::cli::own_line::check_words;
 use crate::cli::printer::{Format, note};
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::Shared;
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
@@ -73,8 +75,10 @@ pub(crate) struct SurviveArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    redact: RedactOptions,
     #[command(flatten)]
     limits: Limits,
     /// The client's command, with placeholders for the server.
@@ -112,7 +116,10 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
         &recorder,
     ));
     recorder.finish(note);
-    let probe_report = probed?;
+    let mut probe_report = probed?;
+    let is_only_seen = args.format == Format::Human && context.printer.is_terminal;
+    let mut shared = Shared::new(&args.redact, is_only_seen)?;
+    probe_report.texts_mut().for_each(|text| *text = shared.text(std::mem::take(text)));
     match args.format {
         Format::Json => context.printer.json(&serde_json::to_value(&probe_report).unwrap_or_default())?,
         Format::Human => {
@@ -121,6 +128,7 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
             })?;
         }
     }
+    shared.print();
     Ok(if probe_report.broken() > 0 { Outcome::Findings } else { Outcome::Clean })
 }
 

@@ -9,6 +9,7 @@ use crate::cli::packs::PackOptions;
 use crate::cli::printer::note;
 use crate::cli::recordings;
 use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::Shared;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
@@ -72,8 +73,8 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "paths")]
     session: Option<String>,
     /// Keep reading while the reel grows, and print findings as they come (with --format json, one object per line).
-    /// Ctrl-C ends the check with its summary.
-    #[arg(long, conflicts_with = "redact")]
+    /// Ctrl-C ends the check with its summary. With --redact, a secret that is recognised only later stays.
+    #[arg(long)]
     follow: bool,
     #[command(flatten)]
     redact: RedactOptions,
@@ -158,7 +159,10 @@ fn follow(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result
         return Err(CommandError::usage("--follow takes one reel"));
     }
     let path = reels::named_or_newest(named.as_deref(), note)?;
-    live::run(&path, live.as_ref(), prepared, args.format, context)
+    let mut shared = Shared::new(&args.redact, args.format == Form::Human && context.printer.is_terminal)?;
+    let followed = live::run((&path, live.as_ref()), prepared, args.format, &mut shared, context)?;
+    shared.print();
+    Ok(followed)
 }
 
 /// Checks all files. Returns them with the number of those that cannot be read.

@@ -11,6 +11,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+/// The length of the pieces of a long fragment, as recorders make them. Unit: bytes.
+const PIECE_BYTES: usize = 4 << 20;
+
 /// A recorded session that can be read twice: a file, or a copy of a pipe without a name.
 pub(in crate::cli) struct TwicePath {
     /// The path to read.
@@ -144,14 +147,26 @@ impl Pieces {
 
     /// Passes on the events of a block, with their new numbers.
     fn pass_all(
-        &self,
+        &mut self,
         block: &Block,
         take: &mut impl FnMut(&Event<'_>) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
-        block.events().try_for_each(|event| match self.added {
-            0 => take(&event),
+        block.events().try_for_each(|event| match (self.added, event.header.framing) {
+            (_, Framing::Fragment) if event.payload.len() > PIECE_BYTES => self.divide(&event, take),
+            (0, _) => take(&event),
             _ => take(&Event { header: &self.numbered(event.header), payload: event.payload }),
         })
+    }
+
+    /// Passes on a long fragment in pieces, so that what is made of it is never as long.
+    fn divide(
+        &mut self,
+        event: &Event<'_>,
+        take: &mut impl FnMut(&Event<'_>) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let last = (event.payload.len() - 1) / PIECE_BYTES;
+        let mut pieces = event.payload.chunks(PIECE_BYTES).enumerate();
+        pieces.try_for_each(|(number, piece)| self.pass(event.header, piece, number == last, take))
     }
 
     /// Passes on the next piece of an event.
@@ -167,7 +182,7 @@ impl Pieces {
         if !is_last {
             header.framing = Framing::Fragment;
             self.added += 1;
-        } else if !is_whole && header.kind == EventKind::Message {
+        } else if !is_whole && header.kind == EventKind::Message && header.framing != Framing::Fragment {
             header.flags = header.flags.with(Flags::TRUNCATED);
         }
         take(&Event { header: &header, payload: piece })

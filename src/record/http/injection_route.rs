@@ -124,7 +124,8 @@ impl Exchanges {
 impl State {
     /// The open queues for messages toward this side.
     fn open_injection_queues(&self, toward: Direction) -> impl Iterator<Item = (&Exchange, &Arc<InjectionQueue>)> {
-        let all = self.open.values().filter_map(move |it| Some((it, it.injection_queues[toward as usize].as_ref()?)));
+        let all =
+            self.open.values().filter_map(move |it| Some((&**it, it.injection_queues[toward as usize].as_ref()?)));
         all.filter(|(_, injection_queue)| injection_queue.is_open())
     }
 

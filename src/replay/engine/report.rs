@@ -38,8 +38,8 @@ pub enum Note {
     TimedOut {
         /// The number of the recorded request.
         seq: u64,
-        /// Its method.
-        method: String,
+        /// Its method, and the tool that it calls.
+        message: String,
         /// The time limit.
         after: Duration,
     },
@@ -77,7 +77,9 @@ impl fmt::Display for Note {
             Self::Unanswerable { method } => {
                 write!(out, "the server sent the request {method}, which the recording does not answer; it was refused")
             }
-            Self::TimedOut { seq, method, after } => write!(out, "no answer to {method} (seq {seq}) within {after:?}"),
+            Self::TimedOut { seq, message, after } => {
+                write!(out, "no answer to {message} (seq {seq}) within {after:?}")
+            }
             Self::Undelivered { seq: Some(seq), reason } => write!(out, "seq {seq} was not delivered: {reason}"),
             Self::Undelivered { seq: None, reason } => write!(out, "a message was not delivered: {reason}"),
         }

@@ -255,6 +255,23 @@ impl Library {
         &self.by_anchor[start..start + length]
     }
 
+    /// Returns the method of an exchange.
+    pub(super) fn called_by(&self, exchange: &Exchange) -> &str {
+        &self.methods[usize::from(exchange.method)]
+    }
+
+    /// Returns the method of a message of the server.
+    pub(super) fn sent_as(&self, initiated: &Initiated) -> String {
+        Envelope::scan(&self.text(initiated.message)).method.unwrap_or_default().into_owned()
+    }
+
+    /// Returns whether the server sent this message of its own for a request, before it answered that.
+    pub(super) fn precedes_answer(&self, initiated: u32) -> bool {
+        let one = &self.initiated[initiated as usize];
+        let answer = one.owner().and_then(|owner| self.exchanges[owner as usize].answer());
+        answer.is_some_and(|answer| one.message < answer)
+    }
+
     /// Returns the number of a method, if it was recorded.
     pub(super) fn method(&self, name: &str) -> Option<u16> {
         self.numbers.get(name).copied()
@@ -273,7 +290,7 @@ impl Library {
     /// Returns the requests without an answer, except for those that may stay open, with their methods.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (Place, &str)> {
         let open = self.exchanges.iter().filter(|one| one.answer().is_none() && !one.has(Traits::MAY_STAY_OPEN));
-        open.map(|one| (self.place(one.request), &*self.methods[usize::from(one.method)]))
+        open.map(|one| (self.place(one.request), self.called_by(one)))
     }
 
     /// Returns the names of the methods that the client called.

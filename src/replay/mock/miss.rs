@@ -161,7 +161,7 @@ impl Miss {
 
 impl Exchange {
     /// Returns the method and subject of its request.
-    fn label(&self, library: &Library) -> String {
+    pub(super) fn label(&self, library: &Library) -> String {
         let text = library.request(self);
         let envelope = Envelope::scan(&text);
         label(envelope.method.as_deref().unwrap_or_default(), envelope.params)

@@ -1,10 +1,10 @@
 //! What a mock reports when it ends.
 
-use super::library::{Anchor, Library, Place, Traits};
+use super::library::{Anchor, Exchange, Initiated, Library, Place, Traits};
 use super::miss::Miss;
 use crate::wire::text::counted;
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// What was asked of a mock, over all its sessions.
@@ -56,24 +56,26 @@ impl Report {
         }
     }
 
-    /// Returns the recorded exchanges that were never asked for: where the request is, and the method. Pings, and polls of
-    /// tasks, which depend on timing, do not count, nor do requests with wrong HTTP headers, which the mock refuses itself.
-    pub(crate) fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = (Place, &'l str)> {
+    /// Returns the recorded exchanges that were never asked for. Pings, and polls of tasks, which depend on timing, do not
+    /// count, nor do requests with wrong HTTP headers, which the mock refuses itself.
+    fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = &'l Exchange> {
         let unused = library.exchanges.iter().enumerate();
         let unused = unused.filter(|(number, one)| !self.used.has(*number) && !one.has(Traits::IS_OF_HEADERS));
-        let named = unused.map(|(_, one)| (library.place(one.request), &*library.methods[usize::from(one.method)]));
-        named.filter(|(_, method)| !matches!(*method, "ping" | "tasks/get" | "server/discover"))
+        unused
+            .map(|(_, one)| one)
+            .filter(|one| !matches!(library.called_by(one), "ping" | "tasks/get" | "server/discover"))
     }
 
     /// Returns the messages of the recorded server that were never sent, because what they followed never came. Those
-    /// that follow an unused exchange are left out.
-    pub(crate) fn unreached(&self, library: &Library) -> impl Iterator<Item = Place> {
+    /// that follow an unused exchange, or the client's response to another one of these, are left out.
+    fn unreached<'l>(&self, library: &'l Library) -> impl Iterator<Item = &'l Initiated> {
         let is_explained = move |anchor: Anchor| match anchor {
             Anchor::Asked(exchange) | Anchor::Answered(exchange) => !self.used.has(exchange as usize),
-            _ => false,
+            Anchor::Replied(before) => !self.sent.has(before as usize),
+            Anchor::Start(_) | Anchor::Notified(..) => false,
         };
         let unsent = library.initiated.iter().enumerate().filter(|(number, _)| !self.sent.has(*number));
-        unsent.filter(move |(_, one)| !is_explained(one.anchor)).map(|(_, one)| library.place(one.message))
+        unsent.map(|(_, one)| one).filter(move |one| !is_explained(one.anchor))
     }
 
     /// Returns whether there is something that a strict mock refuses: a miss, or an exchange that was never asked for.
@@ -84,13 +86,13 @@ impl Report {
     /// Returns the report as one JSON object.
     pub(crate) fn to_json(&self, library: &Library) -> Value {
         // The lists of a large recording would take more memory than the recording.
-        let unused = self.unused(library).take(MAX_MISSES).map(|(place, method)| match place.reel {
-            None => json!({"seq": place.seq, "method": method}),
-            Some(reel) => json!({"reel": reel, "seq": place.seq, "method": method}),
+        let unused = self.unused(library).take(MAX_MISSES).map(|one| {
+            let about = json!({"method": library.called_by(one), "message": one.label(library)});
+            at(library.place(one.request), about)
         });
-        let unreached = self.unreached(library).take(MAX_MISSES).map(|place| match place.reel {
-            None => json!(place.seq),
-            Some(reel) => json!({"reel": reel, "seq": place.seq}),
+        let unreached = self.unreached(library).take(MAX_MISSES).map(|one| {
+            let about = json!({"method": library.sent_as(one), "follows": awaited(library, one.anchor)});
+            at(library.place(one.message), about)
         });
         let more = |count: usize| count.saturating_sub(MAX_MISSES);
         json!({
@@ -123,17 +125,27 @@ impl Report {
                 let _ = writeln!(out, "  and {more} more");
             }
         };
-        let misses = distinct(self.misses.iter().map(|miss| miss.message.clone()));
+        let misses = distinct(self.misses.iter().map(|miss| &*miss.message));
         let title = counted(self.misses.len() as u64 + self.more_misses, "request") + " without a recorded answer";
         list(title, misses.len(), &mut misses.into_iter());
         let unused = self.unused(library).count();
         let title = counted(unused as u64, "recorded request") + " never asked for";
-        list(title, unused, &mut self.unused(library).map(|(place, method)| format!("{place}  {method}")));
+        list(title, unused, &mut self.unused(library).map(|one| line(library.place(one.request), one.label(library))));
         let unreached = self.unreached(library).count();
         let title = counted(unreached as u64, "message") + " of the server never sent";
-        list(title, unreached, &mut self.unreached(library).map(|place| place.to_string()));
-        let idle: Vec<&String> = self.faults.iter().filter(|(_, hits)| *hits == 0).map(|(fault, _)| fault).collect();
-        list("faults that never happened".to_owned(), idle.len(), &mut idle.into_iter().cloned());
+        list(
+            title,
+            unreached,
+            &mut self.unreached(library).map(|one| {
+                let about = format!("{}, which follows {}", library.sent_as(one), awaited(library, one.anchor));
+                line(library.place(one.message), about)
+            }),
+        );
+        let hits = self.faults.iter().map(|(fault, hits)| match hits {
+            0 => format!("{fault}  never"),
+            hits => format!("{fault}  {}", counted(*hits, "time")),
+        });
+        list("faults".to_owned(), self.faults.len(), &mut { hits });
         let (sessions, answered) = (counted(self.sessions, "session"), counted(self.answered, "answer"));
         let _ = write!(out, "{sessions}, {answered} from the recording");
         if self.forwarded > 0 {
@@ -144,9 +156,52 @@ impl Report {
     }
 }
 
-fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
-    let mut known = HashSet::new();
-    lines.filter(|line| known.insert(line.clone())).collect()
+fn line(place: Place, about: String) -> String {
+    format!("{place}  {about}")
+}
+
+/// Returns an object about a recorded message, with its place first.
+fn at(place: Place, about: Value) -> Value {
+    let mut found = json!({});
+    if let Some(reel) = place.reel {
+        found["reel"] = reel.into();
+    }
+    found["seq"] = place.seq.into();
+    if let (Some(members), Value::Object(about)) = (found.as_object_mut(), about) {
+        members.extend(about);
+    }
+    found
+}
+
+/// Returns what the client has to do before the server sends a message of its own.
+fn awaited(library: &Library, anchor: Anchor) -> String {
+    let exchange = |number: u32| library.exchanges[number as usize].label(library);
+    match anchor {
+        Anchor::Start(_) => "the beginning of a session".to_owned(),
+        Anchor::Asked(number) => format!("the request {}", exchange(number)),
+        Anchor::Answered(number) => format!("the response to {}", exchange(number)),
+        Anchor::Notified(_, method, _) => format!("the client's {}", library.methods[usize::from(method)]),
+        Anchor::Replied(number) => {
+            format!("the client's response to {}", library.sent_as(&library.initiated[number as usize]))
+        }
+    }
+}
+
+/// Returns each line once, with the number of times if there are several.
+fn distinct<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let (mut order, mut counts) = (Vec::new(), HashMap::new());
+    for line in lines {
+        let count = counts.entry(line).or_insert(0);
+        *count += 1;
+        if *count == 1 {
+            order.push(line);
+        }
+    }
+    let shown = |line: &str| match counts[line] {
+        1 => line.to_owned(),
+        count => format!("{line} ({})", counted(count, "time")),
+    };
+    order.into_iter().map(shown).collect()
 }
 
 /// A set of small numbers.

@@ -72,6 +72,8 @@ struct Pending {
     replies: u8,
     /// The revision that the client requested, in `initialize`.
     revision: Option<String>,
+    /// When the last message comes that the server sent for the same request before the answer.
+    not_before: Duration,
 }
 
 /// How long a message that was put back waits for another one.
@@ -235,29 +237,34 @@ impl MockSession {
         }
         let owner = self.library.initiated[number as usize].owner();
         let waits = |pending: &Pending| Some(pending.exchange) == owner && pending.replies > 0;
-        let waiting = self.pending.iter_mut().find(|(_, pending)| waits(pending));
-        let ready = waiting.and_then(|(ticket, pending)| {
-            pending.replies -= 1;
-            (pending.replies == 0).then_some((*ticket, pending.exchange))
-        });
-        self.follow(now, Anchor::Replied(number));
-        if let Some((ticket, exchange)) = ready {
-            self.push_answer(now, ticket, exchange);
-        }
+        let not_before = self.follow(now, Anchor::Replied(number));
+        let Some((ticket, pending)) = self.pending.iter_mut().find(|(_, pending)| waits(pending)) else { return };
+        pending.replies -= 1;
+        pending.not_before = pending.not_before.max(not_before);
+        let ticket = *ticket;
+        self.push_answer(now, ticket);
     }
 
-    /// Queues what the recorded server sent after something.
-    fn follow(&mut self, now: Duration, anchor: Anchor) {
+    /// Queues what the recorded server sent after something. Returns when the last of these messages comes that preceded
+    /// the answer to the request for which the server sent it.
+    fn follow(&mut self, now: Duration, anchor: Anchor) -> Duration {
         let library = Arc::clone(&self.library);
+        let mut last = Duration::ZERO;
         for number in library.after(anchor) {
-            let delay = self.scaled(library.initiated[*number as usize].delay_us);
-            self.push(now + delay, Queued::Initiated(*number));
+            let due = now + self.scaled(library.initiated[*number as usize].delay_us);
+            self.push(due, Queued::Initiated(*number));
+            if library.precedes_answer(*number) {
+                last = last.max(due);
+            }
         }
+        last
     }
 
-    fn push_answer(&mut self, now: Duration, ticket: u64, exchange: u32) {
-        let delay = self.scaled(self.library.exchanges[exchange as usize].delay_us);
-        self.push(now + delay, Queued::Answer(ticket));
+    /// Queues the answer to a pending request if it waits for no reply of the client.
+    fn push_answer(&mut self, now: Duration, ticket: u64) {
+        let Some(pending) = self.pending.get(&ticket).filter(|pending| pending.replies == 0) else { return };
+        let due = now + self.scaled(self.library.exchanges[pending.exchange as usize].delay_us);
+        self.push(due.max(pending.not_before), Queued::Answer(ticket));
     }
 
     fn push(&mut self, due: Duration, queued: Queued) {

@@ -176,7 +176,13 @@ fn the_three_kinds_of_miss_have_their_own_messages() {
     );
     let report = client.report();
     assert_eq!(report["misses"].as_array().map(Vec::len), Some(5));
-    assert_eq!(report["unused"], json!([{"seq": 2, "method": "tools/call"}, {"seq": 3, "method": "tools/call"}]));
+    assert_eq!(
+        report["unused"],
+        json!([
+            {"seq": 2, "method": "tools/call", "message": "tools/call slow"},
+            {"seq": 3, "method": "tools/call", "message": "tools/call c"},
+        ])
+    );
 }
 
 #[test]
@@ -286,7 +292,9 @@ fn the_servers_messages_come_at_their_moments_with_the_live_token() {
     let mut client = Client::new(&library, Settings::default());
     assert_eq!(client.send(&call("l", "long", json!({}))).len(), 1);
     let report = client.report();
-    assert_eq!(report["unreached"], json!([1]), "what followed the request that never came is explained by it");
+    let never =
+        json!([{"seq": 1, "method": "notifications/message", "follows": "the client's notifications/initialized"}]);
+    assert_eq!(report["unreached"], never, "what followed the request that never came is explained by it");
 }
 
 #[test]
@@ -303,6 +311,68 @@ fn an_answer_waits_for_the_clients_answers_to_the_servers_requests() {
     assert_eq!((first.len(), &first[0]["method"]), (1, &json!("sampling/createMessage")));
     let then = client.send(&(CLIENT, json!({"jsonrpc": "2.0", "id": 0, "error": {"code": 1, "message": "no"}})));
     assert_eq!((&then[0]["params"]["data"], &then[1]["result"]["done"]), (&json!("thanks"), &json!(true)));
+    let unasked = Client::new(&library(Matching::Exact, &recorded), Settings::default()).report();
+    assert_eq!((unasked["unused"].as_array().map(Vec::len), &unasked["unreached"]), (Some(1), &json!([])));
+    let mut silent = Client::new(&library(Matching::Exact, &recorded), Settings::default());
+    silent.send(&call(5, "t", json!({})));
+    let follows = "the client's response to sampling/createMessage";
+    let expected = json!([{"seq": 3, "method": "notifications/message", "follows": follows}]);
+    assert_eq!(silent.report()["unreached"], expected);
+}
+
+#[test]
+fn the_report_in_words_names_tools_and_counts_what_is_repeated() {
+    let recorded = [
+        note(CLIENT, "notifications/initialized", json!({})),
+        note(SERVER, "notifications/message", json!({})),
+        call(1, "a", json!({})),
+        answer(1, json!({})),
+    ];
+    let library = library(Matching::Exact, &recorded);
+    let faults = vec!["ping: drop".parse().expect("a fault"), "tools/call: duplicate".parse().expect("a fault")];
+    let mut client = Client::new(&library, Settings { faults, ..Settings::default() });
+    for _ in 0..2 {
+        client.send(&call(2, "b", json!({})));
+    }
+    let expected = "\
+2 requests without a recorded answer:
+  never recorded: tools/call b; the recording contains tools/call a (2 times)
+1 recorded request never asked for:
+  seq 2  tools/call a
+1 message of the server never sent:
+  seq 1  notifications/message, which follows the client's notifications/initialized
+faults:
+  ping: drop  never
+  tools/call: duplicate  never
+1 session, 0 answers from the recording
+";
+    assert_eq!(client.session.into_report().to_text(&library), expected);
+}
+
+/// The recorded client took 20 ms for its answer to the server's request; the live one takes none.
+#[test]
+fn a_faster_client_gets_the_last_progress_before_the_answer_all_the_same() {
+    let progress = |n: u64| note(SERVER, "notifications/progress", json!({"progressToken": "p", "progress": n}));
+    let mut long = call(1, "long", json!({}));
+    long.1["params"]["_meta"] = json!({"progressToken": "p"});
+    let reply = (CLIENT, json!({"jsonrpc": "2.0", "id": 0, "result": {"roots": []}}));
+    let recorded = [
+        long.clone(),
+        (SERVER, json!({"jsonrpc": "2.0", "id": 0, "method": "roots/list"})),
+        progress(1),
+        reply.clone(),
+        progress(2),
+        answer(1, json!({"done": true})),
+        progress(3),
+    ];
+    let mut client =
+        Client::new(&library(Matching::Exact, &recorded), Settings { speed: Some(1.0), ..Settings::default() });
+    client.send(&long);
+    assert_eq!(client.wait().1[0]["method"], "roots/list");
+    client.send(&reply);
+    assert_eq!(client.wait().1[0]["params"]["progress"], 1);
+    let (at, last) = client.wait();
+    assert_eq!((at, &last[0]["params"]["progress"], &last[1]["result"]["done"]), (ms(40), &json!(2), &json!(true)));
 }
 
 #[test]

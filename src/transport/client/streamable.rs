@@ -74,11 +74,12 @@ struct Failure {
     status: Option<StatusCode>,
     refusal: Option<Vec<u8>>,
     session_over: bool,
+    unreached: bool,
 }
 
 impl Failure {
     fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), advice: None, status: None, refusal: None, session_over: false }
+        Self { reason: reason.into(), advice: None, status: None, refusal: None, session_over: false, unreached: false }
     }
 
     /// The code of the JSON-RPC error in the response.
@@ -96,7 +97,7 @@ impl Failure {
 
 impl From<HttpError> for Failure {
     fn from(error: HttpError) -> Self {
-        Self { advice: error.advice().map(str::to_owned), ..Self::new(error.to_string()) }
+        Self { advice: error.advice().map(str::to_owned), unreached: true, ..Self::new(error.to_string()) }
     }
 }
 
@@ -382,8 +383,8 @@ impl Client {
             (self.report)(TransportNotice::Advice(advice));
         }
         let Some(id) = call.id.clone() else { return };
-        let Failure { reason, refusal, session_over, .. } = failure;
-        let lost = Undelivered { id, reason, refusal, session_over };
+        let Failure { reason, refusal, session_over, unreached, .. } = failure;
+        let lost = Undelivered { id, reason, refusal, session_over, unreached };
         let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
     }
 
@@ -607,8 +608,8 @@ impl Client {
         };
         (self.report)(TransportNotice::Trouble(&failure.reason));
         // Whoever sent something that is not a request may wait for a response nevertheless.
-        let Failure { reason, refusal, .. } = failure;
-        let lost = Undelivered { reason, refusal, ..Undelivered::default() };
+        let Failure { reason, refusal, unreached, .. } = failure;
+        let lost = Undelivered { reason, refusal, unreached, ..Undelivered::default() };
         let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
     }
 
@@ -639,7 +640,7 @@ impl Client {
             }
             Some(_) => None,
         };
-        Failure { reason, advice, status: Some(status), refusal: own_words, session_over }
+        Failure { reason, advice, status: Some(status), refusal: own_words, session_over, unreached: false }
     }
 
     /// Ends the session, if there is one. A server may refuse this (MCP 2025-03-26 to 2025-11-25, Session Management).

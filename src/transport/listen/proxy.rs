@@ -294,11 +294,22 @@ pub(super) fn is_websocket(to: &HeaderValue) -> bool {
 }
 
 /// Accepts connections forever, numbered from 1. If too many are open, the next ones wait.
-///
-/// # Errors
-///
-/// The listener failed.
-pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
+pub(super) async fn accept<S, F>(next: impl AsyncFnMut() -> std::io::Result<S>, serve: impl FnMut(S, u32) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    tokio::join!(accept_each(next, serve), keep_a_timer());
+}
+
+/// Keeps a timer that is due before the time limit of any head. The runtime wakes itself with a system call for a timer
+/// that is due before all others, which would otherwise be that of each next request.
+async fn keep_a_timer() {
+    loop {
+        tokio::time::sleep(HEAD_TIMEOUT / 2).await;
+    }
+}
+
+async fn accept_each<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -360,6 +371,19 @@ where
     let _ = connection.await;
 }
 
+/// The headers that belong to one hop, whether `Connection` names them or not.
+const OF_ONE_HOP: [HeaderName; 9] = [
+    header::CONNECTION,
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
 /// Removes headers that belong to one hop (RFC 9110 §7.6.1).
 fn strip(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
@@ -372,10 +396,7 @@ fn strip(headers: &mut HeaderMap) {
     for name in named {
         headers.remove(name);
     }
-    for name in ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te"] {
-        headers.remove(name);
-    }
-    for name in [header::TRAILER, header::TRANSFER_ENCODING, header::UPGRADE] {
+    for name in &OF_ONE_HOP {
         headers.remove(name);
     }
 }

@@ -131,4 +131,22 @@ mod tests {
         assert!(accepts("text/*", "text/event-stream") && !accepts("text/*", "application/json"));
         assert!(!accepts("application/jsonl", "application/json") && !accepts("", "application/json"));
     }
+
+    #[test]
+    fn several_accept_headers_are_one_list() {
+        let headers = ["application/json", "text/event-stream"].map(|it| ("Accept".to_owned(), it.to_owned()));
+        let head = RequestHead::read("post", headers.to_vec());
+        assert!(head.accepts("application/json") && head.accepts("text/event-stream") && !head.accepts("text/html"));
+        assert_eq!(RequestHead::read("post", headers[..1].to_vec()).accept, "application/json");
+    }
+
+    #[test]
+    fn a_revision_is_a_date_or_names_a_draft() {
+        for text in ["2025-06-18", "20250618", "DRAFT-2026-v1", "draft2025"] {
+            assert!(looks_like_revision(text), "{text}");
+        }
+        for text in ["", "1.0", "2025-06", "latest-one", "draft-202"] {
+            assert!(!looks_like_revision(text), "{text}");
+        }
+    }
 }

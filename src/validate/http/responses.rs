@@ -15,13 +15,15 @@ rules! {
         fix "Answer with 202 Accepted and no body, or with an error status.";
     ACCEPTED_BODY = Error "http/accepted-body",
         "The server must send no body with status 202.",
-        "MCP 2025-11-25, Transports, Sending Messages to the Server";
+        "MCP 2025-11-25, Transports, Sending Messages to the Server",
+        fix "End the response after its head.";
     MEDIA_TYPE = Error "http/media-type",
         "The server must answer a POST with a request, if it succeeds, with the `Content-Type` `application/json` or `text/event-stream`.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server";
     GET_ANSWER = Error "http/get-answer",
         "The server must answer a GET request of a session with `text/event-stream`, or with an error status such as 405.",
-        "MCP 2025-11-25, Transports, Listening for Messages from the Server";
+        "MCP 2025-11-25, Transports, Listening for Messages from the Server",
+        fix "Answer with status 405 if you offer no such stream.";
     BAD_VERSION = Error "http/bad-version-accepted",
         "The server must refuse a request whose `MCP-Protocol-Version` is not the name of a revision (such as 2025-11-25) with status 400.",
         "MCP 2025-11-25, Transports, Protocol Version Header";
@@ -45,7 +47,8 @@ rules! {
         fix "Send each response on the stream of the POST with its request.";
     AFTER_RESPONSE = Warning "http/after-response",
         "The server ends the stream that answers a POST after the response to the request, and sends no further message on it.",
-        "MCP 2025-11-25, Transports, Sending Messages to the Server";
+        "MCP 2025-11-25, Transports, Sending Messages to the Server",
+        fix "Send later messages on a stream that the client opened with GET.";
 }
 
 /// Checks the head of a response.
@@ -110,7 +113,7 @@ fn is_loopback(place: &str) -> bool {
     let name =
         host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|it| it.is_ascii_digit())).map_or(host, |it| it.0);
     let name = name.trim_end_matches('/');
-    matches!(name, "localhost" | "[::1]" | "::1") || name.parse::<std::net::Ipv4Addr>().is_ok_and(|it| it.is_loopback())
+    matches!(name, "localhost" | "[::1]") || name.parse::<std::net::Ipv4Addr>().is_ok_and(|it| it.is_loopback())
 }
 
 /// Checks a body that is not a message.

@@ -10,17 +10,20 @@ use crate::validate::subject::Message;
 rules! {
     ID_CHARACTERS = Error "http/session-id-characters",
         "A server that assigns a session id (`Mcp-Session-Id`) must build it from visible ASCII characters only.",
-        "MCP 2025-11-25, Transports, Session Management";
+        "MCP 2025-11-25, Transports, Session Management",
+        fix "Use a random UUID, for example.";
     ID_MISSING = Error "http/session-id-missing",
         "After the server assigned an `Mcp-Session-Id` in its answer to `initialize`, the client must send this header with each message.",
         "MCP 2025-11-25, Transports, Session Management",
         fix "Send the header Mcp-Session-Id with the value from the response to initialize.";
     ID_CHANGED = Error "http/session-id-changed",
         "The client must send the `Mcp-Session-Id` exactly as the server assigned it.",
-        "MCP 2025-11-25, Transports, Session Management";
+        "MCP 2025-11-25, Transports, Session Management",
+        fix "Take the id from the response to `initialize`, and send it unchanged.";
     ID_ON_INITIALIZE = Error "http/session-id-on-initialize",
         "The client must send `initialize` without an `Mcp-Session-Id`.",
-        "MCP 2025-11-25, Transports, Session Management";
+        "MCP 2025-11-25, Transports, Session Management",
+        fix "Forget the old id before you begin a new session.";
     AFTER_404 = Error "http/session-after-404",
         "After the server answered a request with status 404, the client must no longer use that request's `Mcp-Session-Id`, but begin a new session.",
         "MCP 2025-11-25, Transports, Session Management",

@@ -31,7 +31,8 @@ rules! {
         "MCP 2025-11-25, Transports, Sending Messages to the Server";
     BROADCAST = Error "http/broadcast",
         "The server must send each message on one stream only. Checked for notifications about changes, such as `notifications/tools/list_changed`.",
-        "MCP 2025-11-25, Transports, Multiple Connections";
+        "MCP 2025-11-25, Transports, Multiple Connections",
+        fix "Choose one of the open streams for each message.";
 }
 
 /// Ids of events that are remembered.

@@ -20,10 +20,12 @@ rules! {
         fix "Declare the capability, or do not use the method with this peer.";
     LIST_CHANGED = Error "capability/list-changed",
         "The server must not send `notifications/tools/list_changed` unless it declared `tools.listChanged`; the same holds for `prompts` and `resources`, and for the client and `roots`. The server must not send `notifications/resources/updated` unless it declared `resources.subscribe`.",
-        "MCP 2025-11-25, Lifecycle, Capability Negotiation";
+        "MCP 2025-11-25, Lifecycle, Capability Negotiation",
+        fix "Declare `listChanged: true` (or `subscribe: true`), or do not send the notification.";
     LOGGING = Error "capability/logging",
         "The server must not send `notifications/message` unless it declared `logging`. Log messages before the result of `initialize` are not checked.",
-        "MCP 2025-11-25, Logging, Capabilities";
+        "MCP 2025-11-25, Logging, Capabilities",
+        fix "Declare `logging`, or write the text to standard error.";
     SAMPLING_TOOLS = Error "capability/sampling-tools",
         "The server must not send a `sampling/createMessage` with `tools` or `toolChoice` unless the client declared `sampling.tools`. (For `inputRequests`, see input/undeclared.)",
         "MCP 2025-11-25, Sampling, Tools in Sampling";
@@ -32,7 +34,8 @@ rules! {
         "MCP 2025-11-25, Sampling, Capabilities";
     ELICITATION_MODE = Error "capability/elicitation-mode",
         "The server must not send `elicitation/create` with `mode: \"url\"` unless the client declared `elicitation.url`, nor with `mode: \"form\"` or without `mode` unless it declared `elicitation.form` or `elicitation: {}`. (If the client declared no `elicitation`, see capability/undeclared.)",
-        "MCP 2025-11-25, Elicitation, Capabilities";
+        "MCP 2025-11-25, Elicitation, Capabilities",
+        fix "Ask in a mode that the client declared, or go on without the answer.";
     EXTENSION_NAME = Error "capability/extension-name",
         "In revision 2026-07-28, client and server must give an extension in `extensions` of their capabilities a name with a prefix, such as `com.example/name`.",
         "MCP 2026-07-28, Versioning, Extension Negotiation",

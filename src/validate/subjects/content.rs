@@ -14,7 +14,8 @@ rules! {
         fix "Begin and end the name with a letter or digit, and write a prefix like com.example/.";
     META_RESERVED = Error "meta/reserved-prefix",
         "Client and server must not use a prefix that MCP reserves for itself, such as `dev.mcp/`, in a key of `_meta`.",
-        "MCP 2025-11-25, Overview, _meta";
+        "MCP 2025-11-25, Overview, _meta",
+        fix "Use a prefix with a domain of your own, such as `com.example/`.";
     TRACE_CONTEXT = Error "meta/trace-context",
         "In revision 2026-07-28, client and server must write `traceparent` in `_meta` in the format of W3C Trace Context.",
         "MCP 2026-07-28, Overview, OpenTelemetry trace context";
@@ -29,7 +30,8 @@ rules! {
         "MCP 2025-11-25, Roots, Data Types";
     COMPLETIONS = Error "completion/too-many",
         "In its result of `completion/complete`, the server must return at most 100 values.",
-        "MCP 2025-11-25, Completion, Completion Results";
+        "MCP 2025-11-25, Completion, Completion Results",
+        fix "Return the best 100 values, and `hasMore: true`.";
     RESOURCE_URI = Error "resources/uri",
         "The server must give each resource in the results of `resources/list` and `resources/read` a URI, which begins with a scheme such as `file:` and has no spaces.",
         "MCP 2025-11-25, Resources, Resource",

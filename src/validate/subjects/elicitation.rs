@@ -29,7 +29,8 @@ rules! {
         "MCP 2025-11-25, Elicitation, URL Elicitation Required Error";
     REQUIRED_UNDECLARED = Error "elicitation/required-undeclared",
         "The server must send error -32042 only to a client that declared `elicitation.url`.",
-        "MCP 2025-11-25, Elicitation, Capabilities";
+        "MCP 2025-11-25, Elicitation, Capabilities",
+        fix "Send another error to a client that cannot open URLs.";
     SUBMITTED = Warning "elicitation/content",
         "In its result of `elicitation/create`, the client returns `content` that conforms to the `requestedSchema` of the form, if the user accepted.",
         "MCP 2025-11-25, Elicitation, Response Actions";

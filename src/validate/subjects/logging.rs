@@ -11,7 +11,8 @@ use crate::wire::{IdKey, MessageKind};
 rules! {
     UNREQUESTED = Error "logging/unrequested",
         "In revision 2026-07-28, the server must send `notifications/message` only while a request with a log level in its `_meta` is pending.",
-        "MCP 2026-07-28, Logging, Per-request log level";
+        "MCP 2026-07-28, Logging, Per-request log level",
+        fix "Send log messages only for a request with `io.modelcontextprotocol/logLevel` in its `_meta`.";
     TOO_LOW = Error "logging/too-low",
         "In revision 2026-07-28, the server must send no `notifications/message` below the log level that the request asks for in its `_meta`.",
         "MCP 2026-07-28, Logging, Per-request log level";

@@ -19,7 +19,8 @@ rules! {
         fix "Count tokens up.";
     AFTER_END = Error "progress/after-end",
         "Whoever has answered a request must send no more `notifications/progress` for it, unless the answer was a task.",
-        "MCP 2025-11-25, Progress, Implementation Notes";
+        "MCP 2025-11-25, Progress, Implementation Notes",
+        fix "Stop reporting progress before you send the response.";
     AFTER_CANCELLATION = Warning "progress/after-cancellation",
         "After `notifications/cancelled` for a request, the side that received it sends no more `notifications/progress` for the request.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements";
@@ -28,7 +29,8 @@ rules! {
         "MCP 2025-11-25, Cancellation, Behavior Requirements";
     ANSWERED = Warning "cancellation/answered",
         "Whoever receives `notifications/cancelled` sends no response to the cancelled request.",
-        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+        "MCP 2025-11-25, Cancellation, Behavior Requirements",
+        fix "Stop the work, and discard its result.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

@@ -36,7 +36,7 @@ pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
 
 /// Pending requests that are remembered.
 const PENDING: usize = 256;
-/// Tools of a request that are remembered; if there are more, the uses of tools are not checked.
+/// Tools of a request that are remembered; the uses of any others are not checked.
 const MAX_TOOLS: usize = 256;
 
 /// What a request says about tools.
@@ -104,11 +104,9 @@ fn check_messages(seq: u64, params: &Value, findings: &mut Findings) {
         check_mixed(seq, message, findings);
         check_role(seq, message, findings);
         let results = members(message, "tool_result", "toolUseId");
-        if !uses.is_empty() || !results.is_empty() {
-            findings.check(&UNBALANCED, seq, uses == results, || {
-                format!("the uses {uses:?} are followed by the results {results:?}")
-            });
-        }
+        findings.check(&UNBALANCED, seq, uses == results, || {
+            format!("the uses {uses:?} are followed by the results {results:?}")
+        });
         uses = members(message, "tool_use", "id");
     }
     findings.check(&UNBALANCED, seq, uses.is_empty(), || format!("no results follow the uses {uses:?}"));
@@ -146,10 +144,13 @@ impl Offer {
 
     fn check(&self, seq: u64, result: &Value, findings: &mut Findings) {
         let used = members(result, "tool_use", "name");
-        let is_offered =
-            |tool: &str| self.choice != "none" && (self.has_more || self.tools.iter().any(|it| it == tool));
         for tool in &used {
-            findings.check(&NOT_OFFERED, seq, is_offered(tool), || format!("the model uses {tool:?}"));
+            let is_known = self.tools.iter().any(|it| it == tool);
+            match self.choice != "none" && self.has_more && !is_known {
+                true => findings.give_up(&NOT_OFFERED),
+                false => findings
+                    .check(&NOT_OFFERED, seq, self.choice != "none" && is_known, || format!("the model uses {tool:?}")),
+            }
         }
         if self.choice == "required" {
             findings.check(&CHOICE, seq, !used.is_empty(), || "the model uses no tool".to_owned());

@@ -32,7 +32,8 @@ rules! {
         "MCP 2025-11-25, Tools, Calling Tools";
     ACCEPTED = Error "tools/invalid-arguments-accepted",
         "The server must refuse a `tools/call` whose `arguments` do not conform to the `inputSchema` of the tool, with an error or with `isError: true`.",
-        "MCP 2025-11-25, Tools, Security Considerations";
+        "MCP 2025-11-25, Tools, Security Considerations",
+        fix "Check the arguments against the schema before you run the tool.";
     STRUCTURED_MISSING = Error "tools/structured-missing",
         "A server that gives a tool an `outputSchema` must return `structuredContent` in its results, except those with `isError: true`.",
         "MCP 2025-11-25, Tools, Output Schema",
@@ -43,7 +44,8 @@ rules! {
         fix "Return what the schema describes, or correct the `outputSchema`.";
     STRUCTURED_TEXT = Warning "tools/structured-text",
         "A server that returns `structuredContent` also returns the same JSON, or the value of its only member, as a text in `content`.",
-        "MCP 2025-11-25, Tools, Structured Content";
+        "MCP 2025-11-25, Tools, Structured Content",
+        fix "Add a text block with the JSON of `structuredContent`.";
     UNKNOWN = Warning "tools/unknown-answered",
         "The server answers a `tools/call` of a tool that it does not list with a JSON-RPC error, not with a result.",
         "MCP 2025-11-25, Tools, Error Handling",
@@ -176,7 +178,7 @@ impl Tools {
         check_annotations(message, name, tool, findings);
         self.is_full |= self.tools.len() >= TOOLS && !self.tools.contains_key(name);
         if self.is_full {
-            return;
+            return [&DUPLICATE, &ARGUMENTS, &STRUCTURED].into_iter().for_each(|rule| findings.give_up(rule));
         }
         let input = input.unwrap_or_else(|| message.schemas.schema(&Value::Null));
         let described = Tool { input, output, support: support.to_owned(), listing: self.listing };
@@ -510,6 +512,8 @@ pub(in crate::validate) mod cases {
         for (text, wrapped) in [("1", r#"{"result":1}"#), ("hi", r#"{"result":"hi"}"#), ("[]", r#"{"items":[]}"#)] {
             let found = crate::validate::tests::found(&format!(
                 r#"hello 2025-11-25 {{}} | {{"tools":{{}}}}
+                   c>s {{"id":1,"method":"tools/list"}}
+                   s>c {{"id":1,"result":{{"tools":[{{"name":"u","inputSchema":{{"type":"object"}}}}]}}}}
                    c>s {{"id":2,"method":"tools/call","params":{{"name":"u"}}}}
                    s>c {{"id":2,"result":{{"content":[{{"type":"text","text":"{text}"}}],"structuredContent":{wrapped}}}}}"#
             ));

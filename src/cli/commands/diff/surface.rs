@@ -172,7 +172,7 @@ fn print(
             printer.json(&report)?;
             return redact.warn_of_report(&report.to_string());
         }
-        DiffFormat::Markdown => shown::markdown(report, &mut out),
+        DiffFormat::Markdown | DiffFormat::Html => shown::markdown(report, &mut out),
         DiffFormat::Human => shown::text(report, printer.width, &printer.palette, &mut out),
     }
     printer.text(&out)?;

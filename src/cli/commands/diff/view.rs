@@ -6,7 +6,7 @@ use crate::diff::latency::{self, Latency};
 use crate::diff::surface::Likeness;
 use crate::diff::{Narrowed, Recording, Report, Scope, Status, SummaryRow, complete, narrowed, summary};
 use crate::error::CommandError;
-use crate::render::diff::{DiffStyle, Shown, View, markdown, text};
+use crate::render::diff::{DiffStyle, Shown, View, html, markdown, text};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -21,6 +21,8 @@ pub(super) enum DiffFormat {
     Json,
     /// Markdown, for a comment on a pull request.
     Markdown,
+    /// A page for browsers.
+    Html,
 }
 
 /// Options of what is shown.
@@ -190,6 +192,7 @@ impl ViewArgs {
         let mut out = String::new();
         match self.format {
             DiffFormat::Markdown => markdown(&shown, &mut out),
+            DiffFormat::Html => html(&shown, &mut out),
             _ => text(&shown, self.view.into(), &DiffStyle::from(&printer.palette), printer.width, &mut out),
         }
         printer.text(&out)?;

@@ -37,7 +37,7 @@ pub(super) struct DeliveryOptions {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["after", "on_signal", "seed"])]
     session: Option<String>,
     /// Output format of the result, with --session.
-    #[arg(long, value_enum, default_value_t = Format::Human, requires = "session", hide_default_value = true)]
+    #[arg(short, long, value_enum, default_value_t = Format::Human, requires = "session", hide_default_value = true)]
     format: Format,
     #[command(flatten)]
     repeating: Repeating,

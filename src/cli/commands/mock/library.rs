@@ -144,10 +144,16 @@ pub(super) fn append(path: &Path, exchanges: &[(Vec<u8>, Vec<u8>)]) -> Result<()
     let mut replacement = Replacement::begin(path, PRIVATE).map_err(failed)?;
     let mut writer = ReelWriter::create(replacement.file(), &header, WriterOptions::default()).map_err(failed)?;
     let (mut last, mut streams) = (0, 0);
-    reels::each_event(reader, path, note, |event| {
-        (last, streams) = (event.header.time.max(last), event.header.stream.max(streams));
-        writer.append(event.again()).map_err(failed)
-    })?;
+    reels::each_event(
+        reader,
+        path,
+        note,
+        |_| {},
+        |event| {
+            (last, streams) = (event.header.time.max(last), event.header.stream.max(streams));
+            writer.append(event.again()).map_err(failed)
+        },
+    )?;
     let settings = Redaction::settings_of(&header);
     let mut redaction = settings.map(|settings| KeyOptions::default().with(&here(settings))).transpose()?;
     let mut added = Vec::new();

@@ -30,7 +30,7 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
-    let watch = Watch::start(args.check, &args.packs, &recording, context)?;
+    let watch = Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
     let recorder = recording.recorder();
     let limit = args.target.limits.max_message;
     let carried = runtime::block_on(async {

@@ -6,6 +6,8 @@ use crate::check::{Check, CheckedReel, Located, Run};
 use crate::cli::Context;
 use crate::cli::following;
 use crate::cli::packs::PackOptions;
+use crate::cli::redaction::RedactOptions;
+use crate::cli::secret_warning::Shared;
 use crate::error::{CommandError, ErrorKind};
 use crate::record::recording::Recording;
 use crate::render::findings;
@@ -13,7 +15,8 @@ use crate::render::style::Palette;
 use crate::render::text::printable;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::{Item, ReelReader};
-use std::io::{self, Write};
+use std::cell::RefCell;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +38,7 @@ impl Watch {
     ///
     /// The reel goes to a pipe, or the settings file is invalid.
     pub(super) fn start(
-        is_wanted: bool,
+        (is_wanted, is_redacted): (bool, bool),
         packs: &PackOptions,
         recording: &Recording,
         context: &Context,
@@ -53,6 +56,8 @@ impl Watch {
             has_ended: Arc::clone(&has_ended),
             prepared: project_settings(packs, false)?,
             palette: context.printer.complaint_palette(),
+            // What is recorded without secrets has none in its findings.
+            shared: Shared::new(&RedactOptions::default(), is_redacted || io::stderr().is_terminal())?.into(),
         };
         let thread = std::thread::Builder::new().name("check".into()).spawn(move || watcher.run());
         let thread =
@@ -73,6 +78,8 @@ struct Watcher {
     has_ended: Arc<AtomicBool>,
     prepared: Prepared,
     palette: Palette,
+    /// What is a secret in the findings.
+    shared: RefCell<Shared>,
 }
 
 impl Watcher {
@@ -98,6 +105,7 @@ impl Watcher {
         let mut text = String::new();
         let _ = findings::summary(&run, &self.palette, &mut text);
         text.lines().for_each(|line| self.print(&format!("mcpreel: {line}\n")));
+        self.shared.borrow().print();
     }
 
     /// Checks one reel until it ends, or the recording continues in another.
@@ -121,7 +129,7 @@ impl Watcher {
     fn print_finding(&self, found: &Located) {
         let mut text = String::from("mcpreel: ");
         let _ = findings::single(found, WIDTH, &self.palette, &mut text);
-        self.print(&text);
+        self.print(&self.shared.borrow_mut().text(text));
     }
 
     fn print(&self, text: &str) {

@@ -77,7 +77,7 @@ async fn proxy(
     login::prepare(remote).await?;
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
-    let checking = Watch::start(args.check, &args.packs, &recording, context)?;
+    let checking = Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let shown = redact::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
@@ -123,7 +123,7 @@ async fn gateway(
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
-    let checking = Watch::start(args.check, &args.packs, &recording, context)?;
+    let checking = Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
     let gateway = Gateway::new(

@@ -17,13 +17,17 @@ use std::path::PathBuf;
 /// Write a part of a reel: what a filter, a time and streams select.
 ///
 /// The handshake of each session that is left, its opening and its end, and the requests and responses that belong
-/// together come along, so that the part can be read and validated by itself.
+/// together come along, so that the part can be read and validated by itself. The original stays as it is.
+///
+/// The part may contain secrets, also in the handshake that comes along: --redact replaces those that mcpreel recognises.
+/// Read it before you share it: `mcpreel show --full --no-fold part.reel`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel reel cut session.reel -o add.reel tool:add
   mcpreel reel cut session.reel -o end.reel --from 12.5
   mcpreel reel cut session.reel -o one.reel --stream 2
+  mcpreel reel cut session.reel -o part.reel --redact 'error or slow:>1s'
   mcpreel reel cut session.reel -o bare.reel error --no-handshake --no-pairs")]
 pub(crate) struct CutArgs {
     /// The reel; `-` for stdin.

@@ -9,7 +9,7 @@ use crate::files::pruning::ReelFile;
 use crate::files::reels;
 use crate::formats::jsonl;
 use crate::render::line::{self, visible_text};
-use crate::render::table::{BLANK, fitted};
+use crate::render::table::{BLANK, fitted, naming, narrowed};
 use crate::sessions::live::RecordedHandshake;
 use crate::trace::index::Index;
 use crate::trace::rebuild::count;
@@ -256,7 +256,14 @@ fn table(mut rows: Vec<Vec<String>>, width: Option<usize>) -> String {
             std::mem::take(row).into_iter().enumerate().filter(|(at, _)| is_shown(*at)).map(|(_, cell)| cell).collect();
     }
     let count = rows[0].len();
-    let mut table = fitted(rows, BLANK, &(1..count - 3).rev().collect::<Vec<_>>(), width);
-    table.with(Style::empty()).modify(Columns::new(count - 3..count - 1), Alignment::right());
-    table.to_string()
+    let removable = [count - 3, 1, count - 2];
+    let removed = width.map(|width| narrowed(&mut rows, BLANK, &removable, 1, width)).unwrap_or_default();
+    let is_number = |at: &usize| ["messages", "size"].contains(&rows[0][*at].as_str());
+    let (numbers, texts): (Vec<usize>, Vec<usize>) = (1..rows[0].len() - 1).rev().partition(is_number);
+    let mut table = fitted(rows, BLANK, &texts, width);
+    table.with(Style::empty());
+    for column in numbers {
+        table.modify(Columns::one(column), Alignment::right());
+    }
+    naming(&removed, table.to_string())
 }

@@ -19,10 +19,14 @@ use std::path::PathBuf;
 const MAX_REELS: usize = 256;
 
 /// Write several reels as one, in the order of time. Each session keeps a stream of its own.
+///
+/// The notes of the new reel say which stream comes from which file, with the file's name. With --redact, secrets are
+/// replaced, the same one by the same pseudonym in all reels.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel reel merge client.reel server.reel -o both.reel
+  mcpreel reel merge client.reel server.reel -o shared.reel --redact
   mcpreel reel merge *.reel -o all.reel && mcpreel show all.reel stream:2")]
 pub(crate) struct MergeArgs {
     /// The reels.

@@ -111,6 +111,7 @@ impl<'a> Comparison<'a> {
         // All texts were kept.
         let mut report = diff::compare(left, right, &self.options)
             .map_err(|_| CommandError::new(ErrorKind::Internal, "the sessions cannot be compared"))?;
+        report.make_optional(&self.plan.optional());
         if let Some(learned) = &self.learned {
             report.leave_out(learned);
         }

@@ -1,6 +1,6 @@
 //! What is reported of replays: text, JSON, and results for other programs.
 
-use super::{ReplayArgs, session};
+use super::{ReplayArgs, update};
 use crate::cli::Context;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
@@ -107,7 +107,7 @@ pub(super) fn one(
         (Form::Human, None) | (Form::Junit | Form::Github | Form::Markdown, _) => {}
     }
     if args.update && replayed.is_different() {
-        session::update(&args.reel, Path::new(&replayed.view.session))?;
+        update::update(&args.reel, Path::new(&replayed.view.session))?;
         context.printer.note(&format!("{} now contains the new session", args.reel.display()));
     }
     Ok(())

@@ -7,7 +7,6 @@ use crate::cli::Context;
 use crate::cli::client_session::{self, ClientOptions};
 use crate::diff::Report;
 use crate::error::{CommandError, ErrorKind};
-use crate::files::output::{PRIVATE, Replacement};
 use crate::render::replayed::{Request, SessionReport};
 use crate::replay::{End, Outcome, Output, Plan, ReplayEngine, Sent, modern};
 use crate::runtime;
@@ -73,19 +72,6 @@ pub(super) fn replay(
         ..SessionReport::default()
     };
     Replayed::new(view, report, played.failure.or_else(|| timed_out(outcome))).redacted(&args.redact)
-}
-
-/// Replaces a recording by a new session.
-///
-/// # Errors
-///
-/// A reel cannot be read or written.
-pub(super) fn update(recording: &Path, session: &Path) -> Result<(), CommandError> {
-    let failed = |error| CommandError::writing(recording, &error);
-    let mut replacement = Replacement::begin(recording, PRIVATE).map_err(failed)?;
-    let mut source = std::fs::File::open(session).map_err(|error| CommandError::reading(session, &error))?;
-    std::io::copy(&mut source, replacement.file()).map_err(failed)?;
-    replacement.commit().map_err(failed)
 }
 
 async fn play(

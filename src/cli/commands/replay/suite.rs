@@ -112,7 +112,9 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
     }
     warning.print();
     context.printer.flush().map_err(CommandError::output)?;
-    summarise(tests.len(), &codes, began, context);
+    if !args.dry_run {
+        summarise(tests.len(), &codes, began, context);
+    }
     verdict(&codes)
 }
 
@@ -154,7 +156,9 @@ fn in_file(file: &Path, args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
     let text = std::fs::read_to_string(file).map_err(|error| CommandError::reading(file, &error))?;
     let wrong =
         |why: String| CommandError::new(ErrorKind::Input, format!("{}: {}", file.display(), excerpt(&why, 200)));
-    let entries: Vec<SuiteEntry> = serde_saphyr::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let form = "a suite is a list; each entry has `reel`, and may have `options` and `command`, which are lists, too";
+    let entries: Vec<SuiteEntry> =
+        serde_saphyr::from_str(&text).map_err(|error| wrong(first_line(&error.to_string())).hint(form))?;
     if entries.is_empty() {
         return Err(wrong("no recordings".to_owned()));
     }
@@ -164,6 +168,12 @@ fn in_file(file: &Path, args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
         Test { name: entry.reel.display().to_string(), words: words(args, &path, &entry.options, &entry.command) }
     };
     Ok(entries.into_iter().map(test).collect())
+}
+
+/// Returns the first line of an error of the YAML parser, without the text that it quotes.
+fn first_line(error: &str) -> String {
+    let line = error.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").split(" -->").next().unwrap_or_default().to_owned()
 }
 
 /// The options that concern the suite, each with a value.

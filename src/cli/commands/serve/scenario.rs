@@ -59,10 +59,8 @@ pub(super) struct ScenarioArgs {
     #[arg(long, value_name = "FILE", requires = "scenario")]
     junit: Option<PathBuf>,
     /// Format of the scenario's report.
-    #[arg(long, value_enum, default_value_t = Format::Human, requires = "scenario")]
+    #[arg(short, long, value_enum, default_value_t = Format::Human, requires = "scenario")]
     format: Format,
-    #[command(flatten)]
-    redact: RedactOptions,
 }
 
 /// Plays the part, and prints the report to stderr when the host has disconnected.
@@ -73,7 +71,7 @@ pub(super) struct ScenarioArgs {
 pub(super) fn run(
     path: &Path,
     args: &ScenarioArgs,
-    (listening, limits): (&ListenOptions, Limits),
+    (listening, limits, redact): (&ListenOptions, Limits, &RedactOptions),
     record: Option<&Path>,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
@@ -93,7 +91,7 @@ pub(super) fn run(
     recorder.iter().for_each(|recorder| recorder.finish(note));
     let (mut report, file) = (report?, path.display().to_string());
     let is_only_seen = junit.is_none() && std::io::stderr().is_terminal();
-    verdict::redact(&mut report, record, &args.redact, is_only_seen)?;
+    verdict::redact(&mut report, record, redact, is_only_seen)?;
     if let Some(junit) = junit {
         junit.write(&report, &file)?;
     }

@@ -1,8 +1,9 @@
 //! `show --as-call`: prints the command that repeats each selected request.
 
-use super::{ShowArgs, parse_filter};
+use super::ShowArgs;
 use crate::cli::printer::note;
 use crate::cli::secret_warning::SecretWarning;
+use crate::cli::selecting::parse_filter;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -22,28 +23,34 @@ pub(super) fn run(
     let (reader, path) = args.redact.open_whole(Some(&path))?;
     let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
     let (mut commands, mut left) = (Commands::default(), args.limit.unwrap_or(u64::MAX));
-    let damaged = reels::each_event(reader, &path, note, |event| {
-        // What opens a stream says which server it is, even if it is not selected.
-        let Some(command) = commands.take(event) else { return Ok(()) };
-        let envelope = Envelope::scan(event.body());
-        let method = envelope.method.as_deref();
-        let tool = envelope.params.filter(|_| method == Some("tools/call"));
-        let tool = tool.and_then(|params| json::str_member(params, "name"));
-        let facts = FilterInput {
-            header: event.header,
-            method,
-            latency: None,
-            tool: tool.as_deref(),
-            body: Some(event.body()),
-        };
-        let is_wanted = args.seq.is_none_or(|seq| event.header.seq >= seq) && filter.decide(&facts) == Some(true);
-        if !is_wanted || left == 0 {
-            return Ok(());
-        }
-        left -= 1;
-        warning.take_text(&command);
-        context.printer.line(&command)
-    })?;
+    let damaged = reels::each_event(
+        reader,
+        &path,
+        note,
+        |_| {},
+        |event| {
+            // What opens a stream says which server it is, even if it is not selected.
+            let Some(command) = commands.take(event) else { return Ok(()) };
+            let envelope = Envelope::scan(event.body());
+            let method = envelope.method.as_deref();
+            let tool = envelope.params.filter(|_| method == Some("tools/call"));
+            let tool = tool.and_then(|params| json::str_member(params, "name"));
+            let facts = FilterInput {
+                header: event.header,
+                method,
+                latency: None,
+                tool: tool.as_deref(),
+                body: Some(event.body()),
+            };
+            let is_wanted = args.seq.is_none_or(|seq| event.header.seq >= seq) && filter.decide(&facts) == Some(true);
+            if !is_wanted || left == 0 {
+                return Ok(());
+            }
+            left -= 1;
+            warning.take_text(&command);
+            context.printer.line(&command)
+        },
+    )?;
     warning.print();
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

@@ -1,19 +1,26 @@
 //! The formats in which `show` prints events.
 
+use super::View;
 use super::print_worker::PrintWorker;
 use crate::cli::Context;
 use crate::cli::printer::{OwnOutput, Printer};
 use crate::error::CommandError;
 use crate::formats::jsonl;
+use crate::protocol::methods;
+use crate::render::brackets::{Brackets, Place};
 use crate::render::jq::Jq;
 use crate::render::line::{self, Arrow, Emphasis, Line};
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::pretty::{Layout, pretty};
+use crate::render::sequence;
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::render::text::Escaping;
+use crate::render::timeline;
+use crate::session::steps::Steps;
 use crate::session::summary::Depth;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
+use crate::session::waits::Waits;
 use crate::sessions::injection::MARK;
 use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_BORROWED_BYTES};
 use crate::wire::mask::masked_bytes;
@@ -42,6 +49,35 @@ pub(super) enum Kind {
     Raw,
     /// The results of a jq program.
     Jq(Jq),
+    /// A picture of all events, at the end.
+    Picture(Box<Picture>),
+}
+
+/// A picture, and the steps for it so far.
+pub(super) struct Picture {
+    pub steps: Steps,
+    pub view: View,
+    pub is_json: bool,
+}
+
+impl Picture {
+    /// Prints the picture.
+    fn print(&self, palette: &Palette, width: Option<usize>, context: &Context) -> Result<(), CommandError> {
+        let waits = || Waits::of(&self.steps);
+        let printer = &context.printer;
+        match (self.view, self.is_json) {
+            (View::Timeline, true) => waits().lanes().iter().try_for_each(|lane| printer.json(&timeline::value(lane))),
+            (_, true) => self.steps.all().iter().try_for_each(|step| printer.json(&sequence::value(step))),
+            (view, false) => {
+                let mut text = String::new();
+                match view {
+                    View::Timeline => timeline::text(&waits(), palette, width, &mut text),
+                    _ => sequence::text(&self.steps, palette, width, &mut text),
+                }
+                printer.text(&text)
+            }
+        }
+    }
 }
 
 /// How times are shown.
@@ -52,6 +88,15 @@ pub(super) enum Clock {
     Local(jiff::tz::TimeZone),
     /// RFC 3339.
     Utc,
+    /// There are no times.
+    Missing,
+}
+
+impl Clock {
+    /// The latency of a response, if there are times.
+    fn latency(&self, shown: &Shown<'_>) -> Option<i64> {
+        shown.placed.latency.filter(|_| !matches!(self, Self::Missing))
+    }
 }
 
 /// An event to show.
@@ -81,6 +126,9 @@ pub(super) struct Form {
     has_details: bool,
     /// Whether the columns still need their headings.
     needs_headings: bool,
+    /// Brackets around exchanges, on a terminal.
+    brackets: Option<Brackets>,
+    drawn: String,
 }
 
 /// The maximum number of failures of a jq program that are reported one by one.
@@ -99,7 +147,23 @@ impl Form {
         let needs_headings = printer.is_terminal && matches!(kind, Kind::List);
         let has_details = details || printer.is_terminal;
         let (failures, print_worker) = (0, None);
-        Self { kind, clock, created, palette, width, time, id, failures, print_worker, has_details, needs_headings }
+        let brackets = needs_headings.then(Brackets::default);
+        let drawn = String::new();
+        Self {
+            kind,
+            clock,
+            created,
+            palette,
+            width,
+            time,
+            id,
+            failures,
+            print_worker,
+            has_details,
+            needs_headings,
+            brackets,
+            drawn,
+        }
     }
 
     /// Whether the format describes events in words.
@@ -124,13 +188,32 @@ impl Form {
         match self.kind {
             Kind::Raw => matches!(event.header.kind, EventKind::Message | EventKind::Stderr),
             Kind::Json | Kind::Jq(_) => true,
-            Kind::List | Kind::Full { .. } | Kind::Table(_) => !is_carrier(event),
+            Kind::List | Kind::Full { .. } | Kind::Table(_) | Kind::Picture(_) => !is_carrier(event),
         }
     }
 
-    /// Whether each event is printed as a JSON object.
-    pub(super) fn is_json(&self) -> bool {
-        matches!(self.kind, Kind::Json)
+    /// Whether findings are printed below the event that they are about.
+    pub(super) fn has_findings_below(&self) -> bool {
+        !matches!(self.kind, Kind::Json | Kind::Picture(_))
+    }
+
+    /// Whether a picture is drawn at the end.
+    pub(super) fn is_picture(&self) -> bool {
+        matches!(self.kind, Kind::Picture(_))
+    }
+
+    /// Takes an event that is not shown. A picture needs it nevertheless: it may answer a request, or name a server.
+    pub(super) fn pass(&mut self, event: &Event<'_>, method: Option<&str>, described: (&Placed, &Words)) {
+        if let Kind::Picture(picture) = &mut self.kind {
+            picture.steps.take(event, method, described, false, Vec::new());
+        }
+    }
+
+    /// The events that follow are not read.
+    pub(super) fn cut(&mut self) {
+        if let Kind::Picture(picture) = &mut self.kind {
+            picture.steps.cut();
+        }
     }
 
     /// Whether a jq program failed on any event.
@@ -142,6 +225,7 @@ impl Form {
     pub(super) fn depth(&self) -> Depth {
         match self.kind {
             Kind::List | Kind::Table(_) if self.has_details => Depth::Details,
+            Kind::Picture(_) => Depth::Details,
             Kind::List | Kind::Table(_) | Kind::Json | Kind::Jq(_) => Depth::Outcome,
             Kind::Full { .. } | Kind::Raw => Depth::Subject,
         }
@@ -183,7 +267,7 @@ impl Form {
             match self.kind {
                 Kind::Json => {
                     print_worker.event(shown.place);
-                    json_words(shown, print_worker.text());
+                    json_words(shown, self.clock.latency(shown), print_worker.text());
                 }
                 _ => {
                     self.in_words(shown, print_worker.text());
@@ -237,13 +321,13 @@ impl Form {
             }
             Kind::Json => {
                 json_members(&shown.event, self.created, out);
-                json_words(shown, out.gathered());
+                json_words(shown, self.clock.latency(shown), out.gathered());
             }
             Kind::Jq(jq) => {
                 let mut text = Vec::new();
                 // Writing to memory cannot fail.
                 let message = jsonl::write_members_apart(&shown.event, self.created, &mut text).unwrap_or_default();
-                json_words(shown, &mut text);
+                json_words(shown, self.clock.latency(shown), &mut text);
                 // The program may take a secret to pieces, which would not be recognised.
                 let (text, message) = (masked_bytes(&text), message.map(masked_bytes));
                 if let Err(reason) = jq.run(&text, message.as_deref(), out) {
@@ -259,6 +343,10 @@ impl Form {
                 full(&shown.event, &layout, out);
             }
             Kind::List | Kind::Table(_) => self.in_words(shown, out.gathered()),
+            Kind::Picture(picture) => {
+                let rules = shown.findings.iter().filter_map(|finding| Some(finding["rule"].as_str()?.to_owned()));
+                picture.steps.take(&shown.event, shown.method, (shown.placed, shown.words), true, rules.collect());
+            }
         }
     }
 
@@ -283,17 +371,27 @@ impl Form {
                 &kind_name
             }
         };
+        self.drawn.clear();
+        let mut about = shown.words.about.as_str();
+        if let Some(brackets) = &mut self.brackets
+            && brackets.next(place(shown), &mut self.drawn)
+        {
+            // The bracket leads to the arguments.
+            about = about.get(..shown.words.subject).unwrap_or_default();
+        }
         let line = Line {
             seq: header.seq,
             stream: header.stream,
             time: &self.time,
             arrow: arrow(shown),
             size: u64::from(header.len),
-            latency: shown.placed.latency,
+            latency: self.clock.latency(shown),
             id: &self.id,
             injected: is_injected,
             title,
-            about: &shown.words.about,
+            about,
+            subject: shown.words.subject,
+            brackets: &self.drawn,
             outcome: (!shown.words.outcome.is_empty()).then_some(&shown.words.outcome),
             mood: mood(shown),
         };
@@ -325,6 +423,7 @@ impl Form {
                 let rows = std::mem::take(rows);
                 context.printer.line(&table(rows, self.width))
             }
+            Kind::Picture(picture) => picture.print(&self.palette, self.width, context),
             _ => Ok(()),
         }
     }
@@ -336,6 +435,19 @@ fn arrow(shown: &Shown<'_>) -> Arrow {
         _ if !header.has_direction() => Arrow::None,
         Direction::ClientToServer => Arrow::ToServer,
         Direction::ServerToClient => Arrow::ToClient,
+    }
+}
+
+/// Where an event belongs in an exchange.
+fn place(shown: &Shown<'_>) -> Place {
+    let header = shown.event.header;
+    let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
+    let stays_open = || shown.method.and_then(methods::lookup).is_some_and(|spec| spec.stays_open);
+    match (shown.placed.asked, header.kind) {
+        (Some(asked), _) => Place::Response(asked),
+        (None, EventKind::Message) if is_request && !stays_open() => Place::Request(header.seq, header.stream),
+        (None, EventKind::StreamClosed) => Place::End(header.stream),
+        _ => Place::Between,
     }
 }
 
@@ -367,6 +479,10 @@ fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
             out.push_str(&fraction[1..]);
             Ok(())
         }
+        Clock::Missing => {
+            out.push('–');
+            Ok(())
+        }
         Clock::Utc => {
             out.push_str(&jsonl::rfc3339(created.saturating_add(time)));
             Ok(())
@@ -385,7 +501,7 @@ fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut Ou
 }
 
 /// The other members of an event's object: those that were derived.
-fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
+fn json_words(shown: &Shown<'_>, latency: Option<i64>, out: &mut Vec<u8>) {
     if let Some(message) = &shown.event.header.message {
         let _ = write!(out, ",\"kind\":\"{}\"", message.kind.name());
     }
@@ -393,7 +509,7 @@ fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b",\"method\":");
         let _ = serde_json::to_writer(Escaping(&mut *out), method);
     }
-    if let Some(latency) = shown.placed.latency {
+    if let Some(latency) = latency {
         let _ = write!(out, ",\"latency_ms\":{}", millis_of(latency));
     }
     let words = shown.words;

@@ -24,23 +24,16 @@ pub(super) fn run(
     terms: &str,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    if !terms.is_empty() {
-        let error = CommandError::usage("--view tree shows whole connections and cannot be combined with a filter");
-        return Err(error.hint("name only a reel or a session"));
-    }
-    let (reader, path) = match live {
-        Some(live) => {
-            let (reader, path) = reels::open(Some(&live.reel()?))?;
-            (reader.following(), path)
-        }
-        None => args.redact.open_whole(path)?,
-    };
+    let (reader, path) = super::whole(args, "tree", live, path, terms)?;
     let wanted = live.map_or(0, |live| live.stream);
     let mut checkpoint_trees = CheckpointTrees::default();
-    let damaged = reels::each_event(reader, &path, note, |event| {
+    let mut progress = context.printer.progress_through("reading", &path);
+    let reach = |position| progress.reach(position);
+    let damaged = reels::each_event(reader, &path, note, reach, |event| {
         checkpoint_trees.take(event);
         Ok(())
     })?;
+    progress.finish();
     let mut shown = 0;
     let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
     for (stream, server, tree) in checkpoint_trees.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {

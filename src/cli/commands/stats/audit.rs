@@ -10,6 +10,7 @@ use crate::formats::jsonl;
 use crate::render::audit;
 use crate::session::audit::{Audit, Row};
 use crate::trace::ReelReader;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// A table is printed when it has this many rows, so that memory use stays constant.
@@ -30,10 +31,13 @@ pub(super) fn run(
     let created = reader.header().created;
     let mut log = Log { format, created, context, waiting: Vec::new(), counts: audit::Counts::new(), warning };
     let mut operations = Audit::default();
-    let damaged = reels::each_event(reader, path, note, |event| {
+    let progress = RefCell::new(context.printer.progress_through("reading", path));
+    let reach = |position| progress.borrow_mut().reach(position);
+    let damaged = reels::each_event(reader, path, note, reach, |event| {
         let rows = if stream == 0 || event.header.stream == stream { operations.take(event) } else { Vec::new() };
-        rows.into_iter().try_for_each(|row| log.take(row))
+        rows.into_iter().try_for_each(|row| progress.borrow().aside(|| log.take(row)))
     })?;
+    progress.into_inner().finish();
     operations.finish().into_iter().try_for_each(|row| log.take(row))?;
     log.finish()?;
     log.warning.print();

@@ -6,11 +6,12 @@ use crate::check::{Check, Checked, CheckedReel, Located, finding_json};
 use crate::cli::Context;
 use crate::cli::following::{self, GrowingReel};
 use crate::cli::printer::note;
+use crate::cli::secret_warning::Shared;
 use crate::error::CommandError;
 use crate::files::reels;
 use crate::render::findings;
 use crate::sessions::live::Live;
-use crate::trace::Item;
+use crate::trace::{Event, Item};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +22,8 @@ pub(super) struct LivePrinter<'a> {
     pub context: &'a Context,
     /// The reel that the findings are in.
     pub reel: &'a CheckedReel,
+    /// What is a secret in them.
+    pub shared: &'a mut Shared,
     /// The first failure to print.
     pub failure: Option<CommandError>,
 }
@@ -33,9 +36,9 @@ impl LivePrinter<'_> {
             Form::Human => {
                 let mut text = String::new();
                 let _ = findings::single(found, printer.width.unwrap_or(LIVE_LINES), &printer.palette, &mut text);
-                printer.text(&text)
+                printer.text(&self.shared.text(text))
             }
-            Form::Json => printer.json(&finding_json(self.reel, found)),
+            Form::Json => printer.json(&self.shared.json(finding_json(self.reel, found))),
             _ => Ok(()),
         };
         let printed = printed.and_then(|()| printer.flush().map_err(CommandError::output));
@@ -51,17 +54,17 @@ impl LivePrinter<'_> {
 ///
 /// A reel cannot be read, or the output not written.
 pub(super) fn run(
-    path: &Path,
-    live: Option<&Live>,
+    (path, live): (&Path, Option<&Live>),
     prepared: &Prepared,
     form: Form,
+    shared: &mut Shared,
     context: &Context,
 ) -> Result<Vec<CheckedReel>, CommandError> {
     let mut ending = Ending::new(live, path);
-    let mut reels = vec![one(path, &mut ending, prepared, form, context)?];
+    let mut reels = vec![one((path, &mut ending), prepared, form, shared, context)?];
     while let Some(next) = ending.next_reel() {
         context.printer.note(&format!("recording continues in {}", next.display()));
-        reels.push(one(&next, &mut ending, prepared, form, context)?);
+        reels.push(one((&next, &mut ending), prepared, form, shared, context)?);
     }
     ending.reel.report_end(note);
     Ok(reels)
@@ -69,16 +72,16 @@ pub(super) fn run(
 
 /// Follows one reel to its end. One that continues another has its handshake there: rules that need it are skipped.
 fn one(
-    path: &Path,
-    ending: &mut Ending<'_>,
+    (path, ending): (&Path, &mut Ending<'_>),
     prepared: &Prepared,
     form: Form,
+    shared: &mut Shared,
     context: &Context,
 ) -> Result<CheckedReel, CommandError> {
     let (reader, path) = reels::open(Some(path))?;
     let mut reader = reader.following().with_payloads();
     let reel = CheckedReel { began: reader.header().created, ..super::unchecked(&path) };
-    let mut printer = LivePrinter { form, context, reel: &reel, failure: None };
+    let mut printer = LivePrinter { form, context, reel: &reel, shared, failure: None };
     let live = ending.reel.live();
     let mut check = Check::new(&prepared.settings, &prepared.baseline).of_reel(reel.began);
     check.begin(reader.header());
@@ -98,7 +101,11 @@ fn take(item: &Item, live: Option<&Live>, check: &mut Check<'_>, printer: &mut L
         Item::Damage(damage) => check.take_damage(damage),
         Item::Block(block) => {
             let wanted = block.events().filter(|event| stream == 0 || event.header.stream == stream);
-            wanted.for_each(|event| check.observe(&event, &mut |found| printer.print(found)));
+            for event in wanted {
+                let payload = printer.shared.payload(&event);
+                let event = Event { header: event.header, payload: &payload };
+                check.observe(&event, &mut |found| printer.print(found));
+            }
         }
     }
 }

@@ -236,11 +236,9 @@ impl MockSession {
         self.report.answered += 1;
         self.next += 1;
         let ticket = self.next;
-        self.pending.insert(ticket, Pending { exchange: number, id, replies, revision });
-        self.follow(now, Anchor::Asked(number));
-        if replies == 0 {
-            self.push_answer(now, ticket, number);
-        }
+        let not_before = self.follow(now, Anchor::Asked(number));
+        self.pending.insert(ticket, Pending { exchange: number, id, replies, revision, not_before });
+        self.push_answer(now, ticket);
     }
 
     /// Leaves a request open.

@@ -131,7 +131,10 @@ fn several_reels_are_served_together_and_named_in_messages() {
     let missed = client.send(&call(7, "a", json!({"x": 2})));
     assert!(missed[0]["error"]["message"].as_str().is_some_and(|text| text.contains("the closest is seq 0 of reel 1")));
     assert_eq!(missed[0]["error"]["data"]["closest_reel"], 1);
-    assert_eq!(client.report()["unused"], json!([{"reel": 2, "seq": 0, "method": "tools/call"}]));
+    assert_eq!(
+        client.report()["unused"],
+        json!([{"reel": 2, "seq": 0, "method": "tools/call", "message": "tools/call a"}])
+    );
 }
 
 #[test]

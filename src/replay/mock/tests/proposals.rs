@@ -184,6 +184,32 @@ fn pushes_inferences_and_chunks_of_mcpl_keep_their_timing_in_both_directions() {
 }
 
 #[test]
+fn messages_of_channels_and_the_pieces_of_their_answers_keep_their_timing_in_both_directions() {
+    let post = |id: &str| json!({"channelId": "room", "messageId": id, "author": {"id": "u"}, "content": []});
+    let delivered = |id: &str| json!({"results": [{"messageId": id, "accepted": true}]});
+    let piece = |n: u64, text: &str| {
+        let params = json!({"inferenceId": "i-1", "channelId": "room", "index": n, "delta": text});
+        note(CLIENT, "channels/outgoing/chunk", params)
+    };
+    let whole = json!({"inferenceId": "i-1", "channelId": "room", "content": [{"type": "text", "text": "Hello."}]});
+    assert_played(&[
+        request(SERVER, json!("s-1"), "channels/register", json!({"channels": [{"id": "room", "type": "chat"}]})),
+        result(CLIENT, "s-1", json!({})),
+        request(SERVER, json!("s-2"), "channels/incoming", json!({"messages": [post("m-1")]})),
+        result(CLIENT, "s-2", delivered("m-1")),
+        before(1, "i-1", "c-1", "hello?"),
+        answer(1, injections("Tuesday")),
+        piece(0, "Hel"),
+        piece(1, "lo."),
+        note(CLIENT, "channels/outgoing/complete", whole),
+        ask(2, "context/afterInference", json!({"inferenceId": "i-1", "conversationId": "c-1", "turnIndex": 0})),
+        request(SERVER, json!("s-3"), "channels/incoming", json!({"messages": [post("m-2")]})),
+        answer(2, json!({})),
+        result(CLIENT, "s-3", delivered("m-2")),
+    ]);
+}
+
+#[test]
 fn hooks_of_mcpl_are_matched_by_the_message_and_not_by_the_hosts_ids() {
     let recorded = [
         before(1, "i-1", "c-1", "what now?"),

@@ -1,4 +1,4 @@
-//! HTTP in a transcript: converts heads to the form in reels, and finds the session and the exchange of each line.
+//! HTTP in other formats: converts heads to the form in reels, and finds the session and the exchange of each line.
 //!
 //! As in a recording, a session is identified by `Mcp-Session-Id`, by the endpoint that HTTP+SSE announces, or else by
 //! the connection, until a response names its session.
@@ -37,7 +37,11 @@ pub(super) enum Start {
 impl Head {
     /// Parses a head; `None` if the text is something else.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        let head: Value = serde_json::from_slice(text).ok()?;
+        Self::of(&serde_json::from_slice(text).ok()?)
+    }
+
+    /// Takes a head apart: `status` or `method` and `target` (`path`, `url`), and `headers`, as an object or as pairs.
+    pub(super) fn of(head: &Value) -> Option<Self> {
         let text = |names: &[&str]| names.iter().find_map(|name| head.get(name)?.as_str()).map(str::to_owned);
         let start = match (head.get("status").and_then(Value::as_u64), text(&["method"])) {
             (Some(status), _) => Start::Response(status),
@@ -80,7 +84,22 @@ impl Head {
     }
 
     fn session(&self) -> Option<&str> {
-        self.headers.iter().find(|(name, _)| name == SESSION).map(|(_, value)| value.as_str())
+        self.header(SESSION)
+    }
+
+    /// The first value of a header; the name is in lower case.
+    fn header(&self, wanted: &str) -> Option<&str> {
+        self.headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether this is the response to a request that failed.
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.start, Start::Response(status) if status >= 400)
+    }
+
+    /// Whether the body is an event stream.
+    pub(super) fn is_event_stream(&self) -> bool {
+        self.header("content-type").is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/event-stream"))
     }
 }
 

@@ -4,21 +4,36 @@
 //! There is no export, since a transcript contains less than a reel. A message that is a JSON value is imported with
 //! the bytes of the line, which may differ from those on the wire.
 
-mod http;
-
-use super::jsonl::JsonlError;
-use super::{ImportFormat, Importer};
-use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
-use crate::wire::sse::SseEvent;
+use super::exchange;
+use super::http::{Head, LinePlace, Sessions, Start};
+use super::reading::{Events, Format, Lines, Place, Reader, Unit};
+use super::{ImportFormat, Opened};
+use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Envelope, Framing, json};
-use http::{Head, Sessions, Start};
 use jiff::Timestamp;
 use serde_json::Value;
-use std::collections::VecDeque;
 use std::io::BufRead;
 
-/// The maximum length of a line, in bytes.
-const MAX_LINE_BYTES: u64 = 1 << 30;
+/// See [`Transcript`].
+pub(super) const IMPORT: ImportFormat = ImportFormat {
+    name: "transcript",
+    about: "JSON lines with a time, a direction (c2s, s2c, client_to_server, stderr, …), and a message as `msg`, \
+            `message`, `raw`, `text` or `sse`",
+    lacks: "exact bytes where a message is a JSON value",
+    detect: is_transcript,
+    open,
+};
+
+fn open(input: Box<dyn BufRead + Send>) -> Opened {
+    Ok(Box::new(Reader::open(Lines::new(input), Transcript::default(), IMPORT.name)?))
+}
+
+/// Whether the first members of a file are those of a transcript's line: a direction, and no reel.
+fn is_transcript(start: &[u8]) -> bool {
+    json::members(start)
+        .take_while(|member| !member.is("reel"))
+        .any(|member| member.is("dir") || member.is("direction"))
+}
 
 /// Reads a transcript. Each line is an object with
 /// - a time: `time`, `ts` or `timestamp`, as RFC 3339 text, a number of seconds, or one of milliseconds if it is too
@@ -33,191 +48,86 @@ const MAX_LINE_BYTES: u64 = 1 << 30;
 ///   for them, and each session gets its own stream.
 ///
 /// A line with nothing of this becomes a note, so that nothing is lost.
-pub struct Reader<R: BufRead> {
-    input: R,
-    line: Vec<u8>,
-    number: u64,
-    header: FileHeader,
-    /// The first line was read for the header's time, and has not become events yet.
-    waiting: bool,
-    /// The time of the last line, in Unix nanoseconds.
-    time: i64,
-    payload: Vec<u8>,
-    /// The remaining events of the last line.
-    pending: VecDeque<Pending>,
+#[derive(Default)]
+struct Transcript {
     sessions: Sessions,
+    /// A line with a direction was read.
+    has_begun: bool,
 }
 
-/// See [`Reader`].
-pub(crate) const IMPORT: ImportFormat = ImportFormat {
-    name: "transcript",
-    about: "JSON lines of other tools, each with a time, a direction (c2s, s2c, client_to_server, …) and a message",
-    hint: "a transcript: one JSON object per line, with `dir` or `direction` (c2s, s2c, client_to_server, \
-           server_to_client, stderr, …), and `msg`, `message`, `raw`, `text` or `sse` for what crossed",
-    detect: is_transcript,
-    open: |input| Ok(Box::new(Reader::new(input)?)),
-};
-
-/// Whether the first members of a file are those of a transcript's line: a direction, and no reel.
-fn is_transcript(start: &[u8]) -> bool {
-    json::members(start)
-        .take_while(|member| !member.is("reel"))
-        .any(|member| member.is("dir") || member.is("direction"))
-}
-
-/// An event of the current line.
-struct Pending {
-    stream: u32,
-    exchange: u32,
-    kind: EventKind,
-    flags: Flags,
-    framing: Framing,
-    payload: Vec<u8>,
-}
-
-impl<R: BufRead> Reader<R> {
-    /// Reads the first line.
-    ///
-    /// # Errors
-    ///
-    /// If reading fails, or the line is not part of a transcript.
-    pub fn new(input: R) -> Result<Self, JsonlError> {
-        let mut reader = Self {
-            input,
-            line: Vec::new(),
-            number: 0,
-            header: FileHeader::default(),
-            waiting: true,
-            time: 0,
-            payload: Vec::new(),
-            pending: VecDeque::new(),
-            sessions: Sessions::default(),
-        };
-        if !reader.next_line()? {
-            return Err(reader.error("the file is empty"));
+impl Format for Transcript {
+    fn take(&mut self, unit: Unit<'_>, out: &mut Events) -> Result<(), String> {
+        let line = Line::parse(unit.text)?;
+        if !self.has_begun && line.direction.is_none() {
+            return Err("expected {\"reel\":…}, or a line with a direction".to_owned());
         }
-        let line = Line::parse(&reader.line).map_err(|reason| reader.error(reason))?;
-        if line.direction.is_none() {
-            return Err(reader.error("expected {\"reel\":…}, or a line with a direction"));
+        if let Some(time) = line.time()? {
+            out.at(time);
         }
-        let begins = line.time(0).map_err(|reason| reader.error(reason))?;
-        reader.header = FileHeader {
-            created: begins,
-            tool: "transcript".into(),
-            notes: [("imported from".to_owned(), "a transcript".to_owned())].into(),
-            ..FileHeader::default()
-        };
-        reader.time = begins;
-        Ok(reader)
+        self.has_begun = true;
+        self.line(&line, unit.text, out);
+        Ok(())
     }
+}
 
-    /// Creates the events of a line: its head, then what it carries.
-    fn take_line(&mut self) -> Result<(), JsonlError> {
-        let bytes = std::mem::take(&mut self.line);
-        let line = Line::parse(&bytes).map_err(|reason| self.error(reason))?;
-        self.time = line.time(self.time).map_err(|reason| self.error(reason))?;
+impl Transcript {
+    /// Adds the events of a line: its head, then what it carries.
+    fn line(&mut self, line: &Line<'_>, text: &[u8], out: &mut Events) {
         let head = line.http.and_then(Head::parse);
         let carried = line.carried();
         let connection = line.connection.or(head.as_ref().map(|_| &b""[..]));
-        let initializes = head.is_some()
-            && matches!(&carried, Some(Carried::Message(_, body))
-                if Envelope::scan(body).method.as_deref() == Some("initialize"));
-        let place = connection.map(|connection| self.sessions.place(connection, head.as_ref(), initializes));
-        let place = place.unwrap_or_default();
-        if place.opens {
-            self.report(place, EventKind::StreamOpened, Flags::default(), &serde_json::json!({"transport": "http"}))?;
+        let found = connection.map(|connection| self.place(connection, head.as_ref(), carried.as_ref()));
+        let found = found.unwrap_or_default();
+        let place = Place { stream: found.stream, exchange: found.exchange };
+        if found.opens {
+            let opened = serde_json::json!({"transport": "http"});
+            out.describe(place, EventKind::StreamOpened, Flags::default(), &opened);
         }
-        let toward = match line.direction {
-            Some(LineOrigin::Messages(direction)) => Some(direction),
-            _ => None,
-        };
         if let Some(head) = &head {
-            let (direction, failed) = match head.start {
-                Start::Request { .. } => (Direction::ClientToServer, false),
-                Start::Response(status) => (Direction::ServerToClient, status >= 400),
+            let direction = match head.start {
+                Start::Request { .. } => Direction::ClientToServer,
+                Start::Response(_) => Direction::ServerToClient,
             };
-            let flags = if failed { Flags::FAILED } else { Flags::default() };
-            let reported = head.reported();
-            self.report(place, EventKind::Transport, Flags::toward(direction).with(flags), &reported)?;
+            let flags = if head.has_failed() { Flags::FAILED } else { Flags::default() };
+            out.describe(place, EventKind::Transport, Flags::toward(direction).with(flags), &head.reported());
         }
+        let is_taken = carried.is_some_and(|carried| self.carried(carried, line, place, out));
+        if !is_taken && head.is_none() {
+            let noted = serde_json::from_slice(text).unwrap_or(Value::Null);
+            out.describe(place, EventKind::Note, Flags::default(), &noted);
+        }
+        if found.closes {
+            out.describe(place, EventKind::StreamClosed, Flags::default(), &serde_json::json!({"by": "DELETE"}));
+        }
+    }
+
+    fn place(&mut self, connection: &[u8], head: Option<&Head>, carried: Option<&Carried>) -> LinePlace {
+        let initializes = head.is_some()
+            && matches!(carried, Some(Carried::Message(_, body))
+                if Envelope::scan(body).method.as_deref() == Some("initialize"));
+        self.sessions.place(connection, head, initializes)
+    }
+
+    /// Adds what a line carries. Returns whether it has a place.
+    fn carried(&mut self, carried: Carried, line: &Line<'_>, place: Place, out: &mut Events) -> bool {
         match (carried, line.direction) {
-            (Some(Carried::Message(framing, payload)), Some(LineOrigin::Messages(direction))) => {
-                self.push(place, EventKind::Message, Flags::toward(direction), framing, payload);
+            (Carried::Message(framing, payload), Some(LineOrigin::Messages(direction))) => {
+                out.message(place, direction, framing, payload);
             }
-            (Some(Carried::Message(_, mut payload)), Some(LineOrigin::Stderr)) => {
-                if !payload.ends_with(b"\n") {
-                    payload.push(b'\n');
-                }
-                // Keep the line's text whole.
-                let flags = Flags::toward(Direction::ServerToClient);
-                self.push(place, EventKind::Stderr, flags, Framing::Whole, payload);
+            (Carried::Message(_, payload), Some(LineOrigin::Stderr)) => out.stderr(place, &payload),
+            (Carried::Body(text), Some(LineOrigin::Messages(direction))) if place.exchange != 0 => {
+                exchange::other_body(place, direction, text.as_bytes(), out);
             }
-            (Some(Carried::Body(text)), _) if toward.is_some() && place.exchange != 0 => {
-                let flags = Flags::toward(toward.unwrap_or(Direction::ServerToClient));
-                let reported = serde_json::json!({"what": "body", "bytes": text.len(), "text": text});
-                self.report(place, EventKind::Transport, flags, &reported)?;
+            (Carried::Block(block), _) if place.exchange != 0 => {
+                let connection = line.connection;
+                let announce = |endpoint: &str| {
+                    connection.into_iter().for_each(|connection| self.sessions.hand_out(connection, endpoint));
+                };
+                exchange::event(place, block.into_bytes(), announce, out);
             }
-            (Some(Carried::Block(block)), _) if place.exchange != 0 => {
-                let flags = Flags::toward(toward.unwrap_or(Direction::ServerToClient));
-                let event = SseEvent::parse(block.as_bytes());
-                if event.event.as_deref() == Some("endpoint")
-                    && let (Some(data), Some(connection)) = (event.data, connection)
-                {
-                    self.sessions.hand_out(connection, &String::from_utf8_lossy(&data));
-                }
-                let reported = serde_json::json!({"what": "sse", "block": block, "joined": false});
-                self.report(place, EventKind::Transport, flags, &reported)?;
-            }
-            _ if head.is_some() => {}
-            _ => {
-                let reported = serde_json::from_slice(&bytes).map_err(|error| self.error(error.to_string()))?;
-                self.report(place, EventKind::Note, Flags::default(), &reported)?;
-            }
+            _ => return false,
         }
-        if place.closes {
-            self.report(place, EventKind::StreamClosed, Flags::default(), &serde_json::json!({"by": "DELETE"}))?;
-        }
-        self.line = bytes;
-        Ok(())
-    }
-
-    /// Adds an event with a CBOR payload.
-    fn report(
-        &mut self,
-        place: http::LinePlace,
-        kind: EventKind,
-        flags: Flags,
-        reported: &Value,
-    ) -> Result<(), JsonlError> {
-        let mut payload = Vec::new();
-        ciborium::into_writer(reported, &mut payload).map_err(|error| self.error(error.to_string()))?;
-        self.push(place, kind, flags, Framing::Whole, payload);
-        Ok(())
-    }
-
-    fn push(&mut self, place: http::LinePlace, kind: EventKind, flags: Flags, framing: Framing, payload: Vec<u8>) {
-        // Events about a whole stream belong to no exchange.
-        let is_about_stream = matches!(kind, EventKind::StreamOpened | EventKind::StreamClosed);
-        let exchange = if is_about_stream { 0 } else { place.exchange };
-        self.pending.push_back(Pending { stream: place.stream, exchange, kind, flags, framing, payload });
-    }
-
-    fn next_line(&mut self) -> Result<bool, JsonlError> {
-        loop {
-            self.line.clear();
-            let length = std::io::Read::take(&mut self.input, MAX_LINE_BYTES).read_until(b'\n', &mut self.line)?;
-            self.number += 1;
-            if length as u64 >= MAX_LINE_BYTES {
-                return Err(self.error("longer than 1 GiB"));
-            }
-            if self.line.is_empty() || !self.line.trim_ascii().is_empty() {
-                return Ok(!self.line.is_empty());
-            }
-        }
-    }
-
-    fn error(&self, reason: impl Into<String>) -> JsonlError {
-        JsonlError::Line { line: self.number, reason: reason.into() }
+        true
     }
 }
 
@@ -275,9 +185,9 @@ impl<'a> Line<'a> {
         if members.is_broken() { Err("not a single JSON object".into()) } else { Ok(found) }
     }
 
-    /// Returns Unix nanoseconds; `before` if the line has no time.
-    fn time(&self, before: i64) -> Result<i64, String> {
-        let Some(text) = self.time else { return Ok(before) };
+    /// Returns Unix nanoseconds, if the line has a time.
+    fn time(&self) -> Result<Option<i64>, String> {
+        let Some(text) = self.time else { return Ok(None) };
         let unknown = || format!("cannot read the time {}", String::from_utf8_lossy(text));
         let moment = match serde_json::from_slice(text).map_err(|_| unknown())? {
             Value::String(text) => text.parse::<Timestamp>().ok(),
@@ -288,7 +198,7 @@ impl<'a> Line<'a> {
             }),
             _ => None,
         };
-        i64::try_from(moment.ok_or_else(unknown)?.as_nanosecond()).map_err(|_| unknown())
+        i64::try_from(moment.ok_or_else(unknown)?.as_nanosecond()).map(Some).map_err(|_| unknown())
     }
 
     /// Returns what was sent, if the line has something.
@@ -351,36 +261,21 @@ fn is_json(text: &[u8]) -> bool {
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-impl<R: BufRead + Send> Importer for Reader<R> {
-    fn header(&self) -> &FileHeader {
-        &self.header
-    }
-
-    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
-        while self.pending.is_empty() {
-            if !std::mem::take(&mut self.waiting) && !self.next_line()? {
-                return Ok(None);
-            }
-            self.take_line()?;
-        }
-        let Some(Pending { stream, exchange, kind, flags, framing, payload }) = self.pending.pop_front() else {
-            return Ok(None);
-        };
-        self.payload = payload;
-        let time = self.time.saturating_sub(self.header.created);
-        Ok(Some(NewEvent { time, stream, exchange, kind, flags, framing, payload: &self.payload }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::import::ImportError;
+    use crate::trace::FileHeader;
     use proptest::prelude::*;
 
     type Seen = (i64, EventKind, Framing, Flags, String);
 
-    fn read(text: &str) -> Result<(FileHeader, Vec<Seen>), JsonlError> {
-        let mut reader = Reader::new(text.as_bytes())?;
+    fn opened(text: &str) -> Opened {
+        open(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())))
+    }
+
+    fn read(text: &str) -> Result<(FileHeader, Vec<Seen>), ImportError> {
+        let mut reader = opened(text)?;
         let header = reader.header().clone();
         let mut events = Vec::new();
         while let Some(event) = reader.next_event()? {
@@ -446,7 +341,7 @@ mod tests {
     type Placed = (u32, u32, EventKind, Value);
 
     fn placed(text: &str) -> Vec<Placed> {
-        let mut reader = Reader::new(text.as_bytes()).expect("a transcript");
+        let mut reader = opened(text).expect("a transcript");
         let mut found = Vec::new();
         while let Some(event) = reader.next_event().expect("reads") {
             let reported = ciborium::from_reader(event.payload).unwrap_or(Value::Null);
@@ -509,8 +404,10 @@ mod tests {
         assert_eq!(reason(""), "line 1: the file is empty");
         assert!(reason("{\"a\":1}").contains("or a line with a direction"));
         assert!(reason("{\"dir\":\"c2s\",\"ts\":\"noon\"}").contains("cannot read the time \"noon\""));
-        assert!(reason("{\"dir\":\"c2s\",\"ts\":1,\"msg\":{}}\n[1]").starts_with("line 2: not a single JSON object"));
-        assert!(reason("{\"dir\":\"c2s\",\"ts\":1}\n{\"dir\"").starts_with("line 2: not JSON"));
+        let gap = |text: &str| placed(text).into_iter().find(|event| event.2 == EventKind::Gap).expect("a gap").3;
+        let gap_of = |rest: &str| gap(&format!("{{\"dir\":\"c2s\",\"ts\":1,\"msg\":{{}}}}\n{rest}"));
+        assert_eq!(gap_of("[1]"), serde_json::json!({"line": 2, "reason": "not a single JSON object"}));
+        assert!(gap_of("{\"dir\"")["reason"].as_str().is_some_and(|reason| reason.starts_with("not JSON")));
     }
 
     proptest! {

@@ -1,0 +1,407 @@
+//! `call --file`: several requests on one connection, with captures and expectations, and results for build servers.
+
+use super::{CallArgs, Format};
+use crate::cli::client_session;
+use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
+use crate::host::client::{Answer, Params};
+use crate::proposals::clip;
+use crate::render::jq::Jq;
+use crate::render::line;
+use crate::render::results::{self, Case, CaseVerdict, Level, Location, Problem, Results, Suite};
+use crate::runtime::client::{Connection, Failure};
+use crate::wire::Envelope;
+use crate::wire::text::{counted, excerpt};
+use crate::wire::units::millis;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// The maximum number of bytes of an unexpected result that are shown.
+const MAX_SEEN: usize = 2000;
+
+/// A file with checks.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckFile {
+    name: Option<String>,
+    checks: Vec<CheckEntry>,
+}
+
+/// A check as it stands in the file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckEntry {
+    name: Option<String>,
+    call: String,
+    params: Option<Value>,
+    #[serde(default)]
+    expect: Expressions,
+    #[serde(default)]
+    capture: BTreeMap<String, String>,
+    /// Whether an error, or a result with `isError`, is expected.
+    #[serde(default)]
+    fails: bool,
+}
+
+/// One jq expression, or several.
+#[derive(Debug, Default, Deserialize)]
+#[serde(untagged)]
+enum Expressions {
+    #[default]
+    None,
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Expressions {
+    fn list(self) -> Vec<String> {
+        match self {
+            Self::None => Vec::new(),
+            Self::One(code) => vec![code],
+            Self::Many(codes) => codes,
+        }
+    }
+}
+
+/// A check that can be run.
+struct Check {
+    name: String,
+    method: String,
+    params: Option<Value>,
+    fails: bool,
+    expect: Vec<(String, Jq)>,
+    capture: Vec<(String, Jq)>,
+}
+
+/// The checks of a file.
+pub(super) struct Checks {
+    name: String,
+    file: String,
+    checks: Vec<Check>,
+}
+
+impl Checks {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is not a file with checks.
+    pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
+        let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
+        Self::parse(&text, path).map_err(|reason| {
+            CommandError::new(ErrorKind::Input, format!("{}: {}", path.display(), excerpt(&reason, 300)))
+                .hint("docs/guide/ci.md describes files with checks")
+        })
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, String> {
+        let options = serde_saphyr::options! { strict_booleans: true };
+        let found: CheckFile = serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())?;
+        let mut known: Vec<String> = Vec::new();
+        let mut checks = Vec::new();
+        for entry in found.checks {
+            let check = Check::new(entry)?;
+            let unknown = check.params.iter().flat_map(references).find(|name| !known.contains(name));
+            if let Some(name) = unknown {
+                return Err(format!("{:?} uses ${{{name}}}, which no earlier check captures", check.name));
+            }
+            known.extend(check.capture.iter().map(|(name, _)| name.clone()));
+            checks.push(check);
+        }
+        if checks.is_empty() {
+            return Err("no checks".to_owned());
+        }
+        let file = path.display().to_string();
+        Ok(Self { name: found.name.unwrap_or_else(|| file.clone()), file, checks })
+    }
+
+    /// Runs all checks on a connection. After a failure of the connection, the others are skipped. Returns the results,
+    /// and the failure.
+    pub(super) async fn run(&self, connection: &mut Connection, context: &Context) -> (Results, Option<Failure>) {
+        let (mut cases, mut captured, mut failure) = (Vec::new(), BTreeMap::new(), None);
+        let began = jiff::Timestamp::now();
+        let mut took = Duration::ZERO;
+        for check in &self.checks {
+            let (case, failed) = match &failure {
+                Some(_) => (check.case(CaseVerdict::Skipped("the connection failed before".to_owned()), self), None),
+                None => check.run(self, &mut captured, connection, context).await,
+            };
+            took += case.took;
+            cases.push(case);
+            failure = failure.or(failed);
+        }
+        let began = i64::try_from(began.as_nanosecond()).unwrap_or_default();
+        let suite = Suite { name: self.name.clone(), began, took, cases };
+        (Results { title: self.name.clone(), suites: vec![suite], ..Results::default() }, failure)
+    }
+}
+
+impl Check {
+    fn new(entry: CheckEntry) -> Result<Self, String> {
+        let name = entry.name.unwrap_or_else(|| entry.call.clone());
+        let compile = |code: &str| Jq::compile(&format!("check {name:?}"), code);
+        let expect = entry.expect.list().into_iter().map(|code| compile(&code).map(|jq| (code, jq)));
+        let expect = expect.collect::<Result<_, _>>()?;
+        let capture = entry.capture.into_iter().map(|(as_name, code)| {
+            // The value comes as JSON text, so that it keeps its type.
+            compile(&format!("({code}) | tojson")).map(|jq| (as_name, jq))
+        });
+        let capture = capture.collect::<Result<_, _>>()?;
+        if entry.params.as_ref().is_some_and(|params| !params.is_object()) {
+            return Err(format!("the params of {name:?} are not an object"));
+        }
+        Ok(Self { name, method: entry.call, params: entry.params, fails: entry.fails, expect, capture })
+    }
+
+    /// Sends the request and judges the response.
+    async fn run(
+        &self,
+        of: &Checks,
+        captured: &mut BTreeMap<String, Value>,
+        connection: &mut Connection,
+        context: &Context,
+    ) -> (Case, Option<Failure>) {
+        let missing = self.params.iter().flat_map(references).find(|name| !captured.contains_key(name));
+        if let Some(name) = missing {
+            return (self.case(CaseVerdict::Skipped(format!("an earlier check did not capture {name}")), of), None);
+        }
+        let params = match &self.params {
+            None => Params::Absent,
+            Some(params) => Params::Raw(filled(params, captured).to_string().into_bytes()),
+        };
+        let asked = connection.request(&self.method, params, |output| client_session::report(output, context)).await;
+        match asked {
+            Ok(answer) => (self.judge(&answer, captured, of), None),
+            Err(failure) => (self.failed(vec![failure.to_string()], Duration::ZERO, of), Some(failure)),
+        }
+    }
+
+    fn judge(&self, answer: &Answer, captured: &mut BTreeMap<String, Value>, of: &Checks) -> Case {
+        let envelope = Envelope::scan(&answer.message);
+        let content = envelope.result.or(envelope.error).unwrap_or(&answer.message);
+        let mut problems = Vec::new();
+        let has_failed = envelope.error.is_some() || envelope.tool_error;
+        if has_failed != self.fails {
+            let what = if has_failed { "the server returned an error" } else { "the server returned no error" };
+            problems.push(format!("{what}: {}", clip(&String::from_utf8_lossy(content), MAX_SEEN)));
+        }
+        for (code, jq) in &self.expect {
+            match jq.holds(content) {
+                Ok(true) => {}
+                held => {
+                    let why = held.err().map(|error| format!(" ({error})")).unwrap_or_default();
+                    let seen = String::from_utf8_lossy(content);
+                    problems.push(format!("expected {code}, but got {}{why}", clip(&seen, MAX_SEEN)));
+                }
+            }
+        }
+        for (name, jq) in &self.capture {
+            match captured_value(jq, content) {
+                Ok(value) => drop(captured.insert(name.clone(), value)),
+                Err(reason) => problems.push(format!("cannot capture {name}: {reason}")),
+            }
+        }
+        match problems.is_empty() {
+            true => Case { took: answer.latency, ..self.case(CaseVerdict::Passed, of) },
+            false => self.failed(problems, answer.latency, of),
+        }
+    }
+
+    fn case(&self, verdict: CaseVerdict, of: &Checks) -> Case {
+        Case { name: self.name.clone(), class: of.file.clone(), verdict, took: Duration::ZERO, problems: Vec::new() }
+    }
+
+    fn failed(&self, messages: Vec<String>, took: Duration, of: &Checks) -> Case {
+        let location = Location { file: of.file.clone(), line: 0, columns: None, path: String::new(), snippet: None };
+        let problem = |message| Problem {
+            level: Level::Error,
+            message,
+            details: None,
+            location: Some(location.clone()),
+            excused: None,
+            fingerprint: None,
+        };
+        let problems = messages.into_iter().map(problem).collect();
+        Case { took, problems, ..self.case(CaseVerdict::Failed, of) }
+    }
+}
+
+/// The first output of a program that ends in `tojson`.
+fn captured_value(jq: &Jq, content: &[u8]) -> Result<Value, String> {
+    let mut out = Vec::new();
+    jq.run(content, None, &mut out)?;
+    let first = out.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    match serde_json::from_slice(first) {
+        Ok(Value::Null) | Err(_) => Err("it is not in the result".to_owned()),
+        Ok(value) => Ok(value),
+    }
+}
+
+/// The names that a value refers to as `${name}`.
+fn references(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => parts(text).into_iter().filter_map(Result::err).map(str::to_owned).collect(),
+        Value::Array(items) => items.iter().flat_map(references).collect(),
+        Value::Object(members) => members.values().flat_map(references).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The pieces of a text: other text, or as an error the name of a reference.
+fn parts(mut text: &str) -> Vec<Result<&str, &str>> {
+    let mut found = Vec::new();
+    while let Some(start) = text.find("${") {
+        let Some(end) = text[start..].find('}') else { break };
+        found.extend((start > 0).then(|| Ok(&text[..start])));
+        found.push(Err(&text[start + 2..start + end]));
+        text = &text[start + end + 1..];
+    }
+    found.extend((!text.is_empty()).then_some(Ok(text)));
+    found
+}
+
+/// A value with its references replaced. A text that is nothing but a reference becomes the captured value.
+fn filled(value: &Value, captured: &BTreeMap<String, Value>) -> Value {
+    let text_of = |name: &str| match captured.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    };
+    match value {
+        Value::String(text) => match parts(text)[..] {
+            [Err(name)] => captured.get(name).cloned().unwrap_or_default(),
+            ref parts => parts.iter().map(|part| part.map_or_else(&text_of, str::to_owned)).collect::<String>().into(),
+        },
+        Value::Array(items) => items.iter().map(|item| filled(item, captured)).collect(),
+        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), filled(value, captured))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Prints the results in the form that the user wants.
+///
+/// # Errors
+///
+/// The output cannot be written.
+pub(super) fn print(results: &Results, args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let form = match args.format {
+        Format::Junit => Some(results::Form::Junit),
+        Format::Github => Some(results::Form::Github),
+        Format::Markdown => Some(results::Form::Markdown),
+        Format::Human | Format::Json | Format::Envelope => None,
+    };
+    match form {
+        Some(form) => {
+            let mut text = String::new();
+            // Writing to a string cannot fail.
+            let _ = form.write(results, &mut text);
+            context.printer.line(text.trim_end_matches('\n'))?;
+        }
+        None if args.format == Format::Human => human(results, context)?,
+        None => context.printer.json(&to_json(results))?,
+    }
+    let is_passed = cases(results).all(|case| case.verdict == CaseVerdict::Passed);
+    Ok(if is_passed { Outcome::Clean } else { Outcome::Findings })
+}
+
+fn cases(results: &Results) -> impl Iterator<Item = &Case> {
+    results.suites.iter().flat_map(|suite| &suite.cases)
+}
+
+/// The name of a verdict.
+fn verdict(case: &Case) -> &'static str {
+    match case.verdict {
+        CaseVerdict::Passed => "passed",
+        CaseVerdict::Failed => "failed",
+        CaseVerdict::Skipped(_) => "skipped",
+    }
+}
+
+fn human(results: &Results, context: &Context) -> Result<(), CommandError> {
+    let mut counts = BTreeMap::new();
+    for case in cases(results) {
+        *counts.entry(verdict(case)).or_insert(0u64) += 1;
+        let took = line::duration(i64::try_from(case.took.as_nanos()).unwrap_or(i64::MAX));
+        let more = match &case.verdict {
+            CaseVerdict::Passed => format!("  {took}"),
+            CaseVerdict::Failed => String::new(),
+            CaseVerdict::Skipped(why) => format!(": {why}"),
+        };
+        context.printer.line(&format!("{:7} {}{more}", verdict(case), visible(&case.name)))?;
+        for problem in &case.problems {
+            context.printer.line(&format!("        {}", visible(&problem.message)))?;
+        }
+    }
+    let count = |name| counts.get(name).copied().unwrap_or(0);
+    let total: u64 = counts.values().sum();
+    let (passed, failed, skipped) = (count("passed"), count("failed"), count("skipped"));
+    context.printer.line(&format!("{}: {passed} passed, {failed} failed, {skipped} skipped", counted(total, "check")))
+}
+
+fn visible(text: &str) -> String {
+    text.chars().map(line::visible).collect()
+}
+
+fn to_json(results: &Results) -> Value {
+    let checks: Vec<Value> = cases(results)
+        .map(|case| {
+            let problems: Vec<&str> = case.problems.iter().map(|problem| problem.message.as_str()).collect();
+            let reason = match &case.verdict {
+                CaseVerdict::Skipped(why) => Some(why),
+                _ => None,
+            };
+            json!({"name": case.name, "verdict": verdict(case), "latency_ms": millis(case.took), "problems": problems,
+                "reason": reason})
+        })
+        .collect();
+    json!({"name": results.title, "passed": cases(results).all(|case| case.verdict == CaseVerdict::Passed), "checks": checks})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Checks, String> {
+        Checks::parse(text, Path::new("checks.yaml"))
+    }
+
+    #[test]
+    fn references_keep_the_type_of_what_was_captured() {
+        let captured = BTreeMap::from([("n".to_owned(), json!(4.5)), ("t".to_owned(), json!("x"))]);
+        let params = json!({"a": "${n}", "b": ["${t}-${n}", "$ {n}", "${", 1], "c": {"d": "é${t}"}});
+        let expected = json!({"a": 4.5, "b": ["x-4.5", "$ {n}", "${", 1], "c": {"d": "éx"}});
+        assert_eq!(filled(&params, &captured), expected);
+        assert_eq!(references(&params), ["n", "t", "n", "t"]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said() {
+        let reason = |text: &str| parse(text).err().expect("refused");
+        assert_eq!(reason("checks: []"), "no checks");
+        assert!(reason("checks: [{call: x, expects: .a}]").contains("expects"));
+        assert!(reason("checks: [{call: x, expect: '.['}]").contains("a syntax error"));
+        assert!(reason("checks: [{call: x, params: [1]}]").contains("are not an object"));
+        let unknown = "checks: [{call: x, params: {a: '${id}'}, capture: {id: .id}}]";
+        assert_eq!(reason(unknown), "\"x\" uses ${id}, which no earlier check captures");
+    }
+
+    #[test]
+    fn a_response_is_judged_and_values_are_captured() {
+        let checks =
+            parse("checks: [{call: x, expect: ['.n > 1', '.n < 3'], capture: {n: .n}}, {call: y, fails: true}]");
+        let checks = checks.expect("checks");
+        let answer = |text: &str| Answer { message: text.as_bytes().to_vec(), latency: Duration::from_millis(5) };
+        let mut captured = BTreeMap::new();
+        let mut judge = |check: usize, text: &str| checks.checks[check].judge(&answer(text), &mut captured, &checks);
+        assert_eq!(judge(0, r#"{"id":1,"result":{"n":2}}"#).verdict, CaseVerdict::Passed);
+        let failed = judge(0, r#"{"id":1,"result":{"m":2}}"#);
+        let messages: Vec<&str> = failed.problems.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(messages, ["expected .n > 1, but got {\"m\":2}", "cannot capture n: it is not in the result",]);
+        assert_eq!(judge(1, r#"{"id":1,"error":{"code":-1}}"#).verdict, CaseVerdict::Passed);
+        assert_eq!(judge(1, r#"{"id":1,"result":{}}"#).verdict, CaseVerdict::Failed);
+        assert_eq!(captured["n"], json!(2));
+    }
+}

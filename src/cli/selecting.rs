@@ -1,0 +1,56 @@
+//! A reel and a filter on a command line: `session.reel tool:echo`.
+
+use crate::error::{CommandError, ErrorKind};
+use crate::proposals::Registry;
+use crate::session::filter::Filter;
+use std::path::Path;
+
+/// Splits the words into a reel and a filter. The first word names a reel if it is an existing file, `-`, or ends in
+/// `.reel`.
+///
+/// # Errors
+///
+/// The first word can only mean a file, which does not exist, or another word is a reel.
+pub(super) fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandError> {
+    let (path, words) = match words.split_first() {
+        Some((first, rest)) if first == "-" || first.ends_with(".reel") || Path::new(first).exists() => {
+            (Some(Path::new(first.as_str())), rest)
+        }
+        Some((first, _)) if is_like_a_path(first) => {
+            return Err(CommandError::new(ErrorKind::Input, format!("no such file: {first}")));
+        }
+        _ => (None, words),
+    };
+    if let Some(extra) = words.iter().find(|word| word.ends_with(".reel") && !word.contains([':', '"', ' '])) {
+        return Err(match path {
+            Some(_) => CommandError::usage(format!("only one reel is allowed, and {extra:?} is a second one"))
+                .hint("to compare two reels, use `mcpreel diff`"),
+            None => CommandError::usage(format!("the reel comes first, then the filter; {extra:?} comes last")),
+        });
+    }
+    Ok((path, words))
+}
+
+/// Whether a word that is not a file can only have been meant as one: terms with a slash have a colon before it.
+fn is_like_a_path(word: &str) -> bool {
+    word.starts_with(['.', '/'])
+        || (word.ends_with(".jsonl") && !word.contains([':', '"', ' ']))
+        || (word.contains('/') && !word.contains([':', '(', '"', ' ']))
+}
+
+/// Parses a filter.
+///
+/// # Errors
+///
+/// It is not valid.
+pub(super) fn parse_filter(text: &str, registry: &Registry, is_reel_named: bool) -> Result<Filter, CommandError> {
+    Filter::parse_knowing(text, registry).map_err(|error| {
+        let error = CommandError::usage(error.to_string())
+            .hint("example of a filter: method:tools/* slow:>500ms; `mcpreel show --help` lists all terms");
+        if is_reel_named {
+            error
+        } else {
+            error.hint("a word names a reel only if it ends in .reel or the file exists")
+        }
+    })
+}

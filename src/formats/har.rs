@@ -1,0 +1,399 @@
+//! HTTP archives (HAR 1.2), for browsers' developer tools and proxies. `docs/importing.md` describes the members that
+//! mcpreel adds; `import` reads them.
+//!
+//! An HTTP exchange is an entry. What has no HTTP (stdio, pipes) is an entry for each stream, in the form in which Chrome
+//! writes a WebSocket. An entry is written when it is too large to be held, or at the end; then entries are in the order
+//! in which they began.
+
+use super::{ExportFormat, Exporter, jsonl};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader};
+use crate::wire::sse::{SseEvent, data_lines};
+use crate::wire::units::millis_of;
+use crate::wire::{Direction, Framing};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// HAR, for `export`.
+pub(crate) const EXPORT: ExportFormat = ExportFormat {
+    name: "har",
+    about: "HTTP archive (HAR 1.2) for browsers and proxies, an entry per HTTP exchange, or per stream without HTTP",
+    exporter: || Box::new(Archive::default()),
+};
+
+/// Entries hold at most this number of bytes together; beyond it, the oldest is written.
+const MAX_HELD_BYTES: usize = 64 << 20;
+
+/// What identifies an entry: an exchange, or else a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Exchange(u32),
+    Stream(u32),
+}
+
+/// Collects entries.
+#[derive(Default)]
+struct Archive {
+    created: i64,
+    entries: BTreeMap<Key, Entry>,
+    /// How each stream began.
+    opened: BTreeMap<u32, Value>,
+    held: usize,
+    has_written: bool,
+}
+
+/// The maximum number of streams whose beginnings are remembered.
+const MAX_STREAMS: usize = 10_000;
+
+/// An entry that may go on. Times are Unix nanoseconds.
+#[derive(Default)]
+struct Entry {
+    stream: u32,
+    started: i64,
+    ended: i64,
+    request: Option<Value>,
+    /// When the body of the request came.
+    sent: Option<i64>,
+    request_body: Vec<u8>,
+    response: Option<(i64, Value)>,
+    response_body: Vec<u8>,
+    /// The events of a stream as Chrome lists them, and the times of all blocks.
+    events: Vec<Value>,
+    times: Vec<Value>,
+    /// The messages of a stream without HTTP, and its standard error.
+    messages: Vec<Value>,
+    stderr: Vec<Value>,
+    /// The pieces of a message so far, by direction.
+    pieces: [Vec<u8>; 2],
+    /// The response is an event stream.
+    is_event_stream: bool,
+    /// About the number of bytes that are held.
+    held: usize,
+}
+
+impl Exporter for Archive {
+    fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
+        self.created = header.created;
+        let creator = json!({"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")});
+        write!(out, "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[],\"entries\":[")
+    }
+
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.take(event.header, event.header.framing, event.payload);
+        self.shrink(out)
+    }
+
+    fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
+        let framing = if is_last { header.framing } else { Framing::Fragment };
+        self.take(header, framing, part);
+        self.shrink(out)
+    }
+
+    fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let mut rest: Vec<(Key, Entry)> = std::mem::take(&mut self.entries).into_iter().collect();
+        rest.sort_by_key(|(key, entry)| (entry.started, *key));
+        rest.into_iter().try_for_each(|(key, entry)| self.write(key, &entry, out))?;
+        writeln!(out, "\n]}}}}")
+    }
+}
+
+impl Archive {
+    fn take(&mut self, header: &EventHeader, framing: Framing, payload: &[u8]) {
+        let time = self.created.saturating_add(header.time);
+        match header.kind {
+            EventKind::StreamOpened => {
+                let described = ciborium::from_reader(payload).unwrap_or(Value::Null);
+                if self.opened.len() < MAX_STREAMS {
+                    self.opened.entry(header.stream).or_insert(described);
+                }
+            }
+            EventKind::Message | EventKind::Stderr | EventKind::Transport => {
+                let key = match header.exchange {
+                    0 => Key::Stream(header.stream),
+                    number => Key::Exchange(number),
+                };
+                if key == Key::Stream(header.stream) && header.kind == EventKind::Transport {
+                    return;
+                }
+                let fresh = || Entry { stream: header.stream, started: time, ended: time, ..Entry::default() };
+                let entry = self.entries.entry(key).or_insert_with(fresh);
+                (entry.stream, entry.ended) = (header.stream, entry.ended.max(time));
+                let size = payload.len() + 64;
+                (self.held, entry.held) = (self.held + size, entry.held + size);
+                entry.take(key, header, framing, time, payload);
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the entries that rest longest while all are too large together.
+    fn shrink(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        while self.held > MAX_HELD_BYTES {
+            let oldest = self.entries.iter().min_by_key(|(key, entry)| (entry.ended, **key)).map(|(key, _)| *key);
+            let Some(key) = oldest else { break };
+            if let Some(entry) = self.entries.remove(&key) {
+                self.write(key, &entry, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, key: Key, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
+        self.held = self.held.saturating_sub(entry.held);
+        let opened = self.opened.get(&entry.stream).unwrap_or(&Value::Null);
+        let mut value = match key {
+            Key::Exchange(number) => {
+                let origin = origin(opened).or_else(|| origin(self.opened.get(&0)?));
+                entry.exchange(number, &origin.unwrap_or_else(|| "http://unknown".to_owned()))
+            }
+            Key::Stream(_) => entry.lane(opened),
+        };
+        value["_stream"] = entry.stream.into();
+        if !opened.is_null() {
+            value["_opened"] = opened.clone();
+        }
+        let comma = if std::mem::replace(&mut self.has_written, true) { "," } else { "" };
+        writeln!(out, "{comma}")?;
+        serde_json::to_writer(out, &value).map_err(io::Error::from)
+    }
+}
+
+impl Entry {
+    fn take(&mut self, key: Key, header: &EventHeader, framing: Framing, time: i64, payload: &[u8]) {
+        match (header.kind, key) {
+            (EventKind::Transport, _) => {
+                let described = ciborium::from_reader(payload).unwrap_or(Value::Null);
+                self.transport(header.direction(), time, described);
+            }
+            (EventKind::Message, Key::Exchange(_)) => self.body(header.direction(), framing, time, payload),
+            (EventKind::Message, Key::Stream(_)) => self.message(header.direction(), framing, time, payload),
+            _ => self.stderr.push(self.listed(time, payload)),
+        }
+    }
+
+    fn transport(&mut self, direction: Direction, time: i64, described: Value) {
+        let text = |name: &str| described[name].as_str().unwrap_or_default().as_bytes().to_vec();
+        match described["what"].as_str() {
+            Some("request") => self.request = Some(described),
+            Some("response") => {
+                let kind = header_value(&described, "content-type").unwrap_or_default();
+                self.is_event_stream = kind.starts_with("text/event-stream");
+                self.response = Some((time, described));
+            }
+            Some("sse") => {
+                let block = text("block");
+                self.block(time, &block);
+                // The message of a block with several data lines follows on its own.
+                self.response_body.extend_from_slice(&block);
+            }
+            Some("body") => self.body(direction, Framing::Whole, time, &text("text")),
+            _ => {}
+        }
+    }
+
+    /// Adds the message of an exchange, or a piece of it, to a body.
+    fn body(&mut self, direction: Direction, framing: Framing, time: i64, payload: &[u8]) {
+        if direction == Direction::ClientToServer {
+            self.sent.get_or_insert(time);
+            return self.request_body.extend_from_slice(payload);
+        }
+        self.is_event_stream |= framing == Framing::Sse;
+        if self.is_event_stream && framing == Framing::Whole {
+            // The block that it came in is there already.
+            return;
+        }
+        let start = self.response_body.len() - self.pieces[1].len();
+        self.response_body.extend_from_slice(payload);
+        if !self.is_event_stream {
+            return;
+        }
+        match framing {
+            Framing::Fragment => self.pieces[1].resize(self.response_body.len() - start, 0),
+            _ => {
+                self.pieces[1].clear();
+                let block = self.response_body[start..].to_vec();
+                self.block(time, &block);
+            }
+        }
+    }
+
+    /// Lists an event of a stream, and its time.
+    fn block(&mut self, time: i64, block: &[u8]) {
+        self.times.push(self.offset(time));
+        if data_lines(block).next().is_none() {
+            return;
+        }
+        let event = SseEvent::parse(block);
+        self.events.push(json!({
+            "time": seconds(time),
+            "eventName": event.event.as_deref().unwrap_or("message"),
+            "eventId": event.id.as_deref().unwrap_or_default(),
+            "data": String::from_utf8_lossy(&event.data.unwrap_or_default()),
+        }));
+    }
+
+    /// Adds a message of a stream without HTTP, or keeps a piece of one.
+    fn message(&mut self, direction: Direction, framing: Framing, time: i64, payload: &[u8]) {
+        let pieces = &mut self.pieces[usize::from(direction == Direction::ServerToClient)];
+        pieces.extend_from_slice(payload);
+        if framing == Framing::Fragment {
+            return;
+        }
+        let payload = std::mem::take(pieces);
+        let mut message = self.listed(time, &payload);
+        message["type"] = if direction == Direction::ClientToServer { "send" } else { "receive" }.into();
+        if framing != Framing::Whole {
+            message["_framing"] = framing.name().into();
+        }
+        self.messages.push(message);
+    }
+
+    /// A message as Chrome lists those of a WebSocket: text, or base64 with opcode 2.
+    fn listed(&self, time: i64, payload: &[u8]) -> Value {
+        let (opcode, text) = match std::str::from_utf8(payload) {
+            Ok(text) => (1, text.to_owned()),
+            Err(_) => (2, BASE64.encode(payload)),
+        };
+        json!({"time": seconds(time), "opcode": opcode, "data": text, "_offset": self.offset(time)})
+    }
+
+    /// The nanoseconds since the entry began, which Chrome's times in seconds are too coarse for.
+    fn offset(&self, time: i64) -> Value {
+        (time - self.started).into()
+    }
+
+    /// The entry of an HTTP exchange.
+    fn exchange(&self, number: u32, origin: &str) -> Value {
+        let (answered, response) = match &self.response {
+            Some((time, head)) => (*time, head),
+            None => (self.ended, &Value::Null),
+        };
+        let request = self.request.as_ref().unwrap_or(&Value::Null);
+        let sent = self.sent.unwrap_or(self.started);
+        let waited = answered.max(sent);
+        let mut entry = self.frame(
+            json!({"send": millis_of(sent - self.started), "wait": millis_of(waited - sent), "receive": millis_of(self.ended.max(waited) - waited)}),
+            request_value(request, origin, &self.request_body),
+            response_value(response, &self.response_body),
+        );
+        entry.insert("_exchange".to_owned(), number.into());
+        if self.request.is_none() {
+            entry.insert("_continued".to_owned(), true.into());
+        }
+        if self.is_event_stream {
+            entry.insert("_eventSourceMessages".to_owned(), self.events.clone().into());
+            entry.insert("_eventTimes".to_owned(), self.times.clone().into());
+        }
+        entry.into()
+    }
+
+    /// The entry of a stream without HTTP.
+    fn lane(&self, opened: &Value) -> Value {
+        let took = millis_of(self.ended - self.started);
+        let head = json!({"method": "GET", "target": ""});
+        let mut entry = self.frame(
+            json!({"send": 0, "wait": 0, "receive": took}),
+            request_value(&head, &lane_url(opened), b""),
+            response_value(&Value::Null, b""),
+        );
+        entry.insert("_resourceType".to_owned(), "websocket".into());
+        entry.insert("_webSocketMessages".to_owned(), self.messages.clone().into());
+        if !self.stderr.is_empty() {
+            entry.insert("_stderr".to_owned(), self.stderr.clone().into());
+        }
+        entry.into()
+    }
+
+    /// The members that every entry has.
+    fn frame(&self, timings: Value, request: Value, response: Value) -> Map<String, Value> {
+        let total: f64 = ["send", "wait", "receive"].iter().filter_map(|name| timings[name].as_f64()).sum();
+        let started = jsonl::rfc3339(self.started);
+        let entry = json!({"startedDateTime": started, "time": total, "request": request, "response": response,
+            "cache": {}, "timings": timings});
+        match entry {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        }
+    }
+}
+
+/// A time as Chrome writes it.
+fn seconds(time: i64) -> Value {
+    (time as f64 / 1e9).into()
+}
+
+/// The scheme and authority of a stream's URL.
+fn origin(opened: &Value) -> Option<String> {
+    let url = opened["url"].as_str()?;
+    let authority = url.find("://")? + 3;
+    let end = url[authority..].find('/').map_or(url.len(), |at| authority + at);
+    Some(url[..end].to_owned())
+}
+
+/// What stands for the URL of a stream without HTTP: that of its transport, or `stdio:` and the command.
+fn lane_url(opened: &Value) -> String {
+    if let Some(url) = opened["url"].as_str() {
+        return url.to_owned();
+    }
+    let words = opened["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let command = words.collect::<Vec<_>>().join(" ");
+    let command = if command.is_empty() { opened["server"].as_str().unwrap_or_default() } else { &command };
+    let safe = |character: char| character.is_ascii_graphic() && !"%\"<>^`{|}\\".contains(character);
+    let escape = |character: char| match safe(character) {
+        true => character.to_string(),
+        false => character.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+    };
+    format!("stdio:{}", command.chars().map(escape).collect::<String>())
+}
+
+fn request_value(head: &Value, origin: &str, body: &[u8]) -> Value {
+    let target = head["target"].as_str().unwrap_or("/");
+    let query = target.split_once('?').map_or("", |(_, query)| query);
+    let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        json!({"name": name, "value": value})
+    });
+    let mut request = json!({
+        "method": head["method"].as_str().unwrap_or("GET"), "url": format!("{origin}{target}"),
+        "httpVersion": "unknown", "cookies": [], "headers": headers(head), "queryString": pairs.collect::<Value>(),
+        "headersSize": -1, "bodySize": body.len(),
+    });
+    if !body.is_empty() {
+        let kind = header_value(head, "content-type").unwrap_or_default();
+        request["postData"] = text_of(body, kind);
+    }
+    request
+}
+
+fn response_value(head: &Value, body: &[u8]) -> Value {
+    let mut content = text_of(body, header_value(head, "content-type").unwrap_or_default());
+    content["size"] = body.len().into();
+    json!({
+        "status": head["status"].as_u64().unwrap_or(0), "statusText": "", "httpVersion": "unknown", "cookies": [],
+        "headers": headers(head), "content": content,
+        "redirectURL": header_value(head, "location").unwrap_or_default(), "headersSize": -1, "bodySize": body.len(),
+    })
+}
+
+/// A body as text, or in base64 if it is none.
+fn text_of(body: &[u8], kind: &str) -> Value {
+    match std::str::from_utf8(body) {
+        Ok(text) => json!({"mimeType": kind, "text": text}),
+        Err(_) => json!({"mimeType": kind, "text": BASE64.encode(body), "encoding": "base64"}),
+    }
+}
+
+fn pairs(head: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = head["headers"].as_array().into_iter().flatten();
+    pairs.filter_map(|pair| Some((pair[0].as_str()?, pair[1].as_str()?)))
+}
+
+fn headers(head: &Value) -> Value {
+    pairs(head).map(|(name, value)| json!({"name": name, "value": value})).collect()
+}
+
+fn header_value<'a>(head: &'a Value, wanted: &str) -> Option<&'a str> {
+    pairs(head).find(|(name, _)| *name == wanted).map(|(_, value)| value)
+}

@@ -1,0 +1,348 @@
+//! Finds where in a raw payload a secret can be, in two scans that neither parse nor decode it. Most payloads have no such
+//! place, and in the others few strings have one; only those need to be searched.
+//!
+//! A payload is JSON or other text, or JSON in strings of JSON, so escapes stand in it as they were sent. What a detector
+//! finds in a decoded string must be suspected here. Letters and digits stand for themselves in each of these forms; where
+//! they do not (`\u0041`, `%41`, base64), the form itself is suspected.
+
+use super::finder::Finder;
+use super::names;
+use super::settings::Settings;
+use regex_automata::meta::{BuildError, Config, Regex};
+use regex_automata::util::syntax;
+use regex_automata::{Input, PatternID};
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// The minimum length of a run of token characters that is looked at. Shorter tokens have a pattern of their own.
+const LONG_RUN: usize = 16;
+/// The minimum length of base64 that is decoded, without its padding.
+const SHORTEST_BASE64: usize = super::encoding::SHORTEST_BASE64 - 2;
+/// As many of its characters are decoded here.
+const BASE64_START: usize = 12;
+/// The maximum number of remembered names and runs; with it, all of them are forgotten.
+const MAX_HARMLESS: usize = 4096;
+/// Longer runs are not remembered.
+const LONGEST_HARMLESS: usize = 64;
+
+/// Words that make any name with them suspicious.
+const TELLING: &str = "passw|passphrase|passcode|pwd|secret|credential|api[^a-z0-9\"]*key|jwt|bearer|authoriz|dpop|otp\
+    |cvv|cvc|auth[^a-z0-9\"]*token|access[^a-z0-9\"]*token|private[^a-z0-9\"]*key";
+/// Words with which a suspicious name ends.
+const LAST: &str = "token|pass|pw|pin|pat|psk|cookie|(?:api|access|private|secret|encryption|signing|account|master|auth\
+    |license|app|storage|subscription|consumer|shared|deploy)[^a-z0-9\"]*key";
+/// What is between a name and its value.
+const IS: &str = r#"[^a-z0-9"'=:]*["']?\s*[:=]"#;
+/// What stands before a word: nothing of the word.
+const BEFORE: &str = r"(?:^|[^a-z0-9_]|\\[nrtbf]|\\u[0-9a-f]{4})";
+
+/// What a place looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// A name and what divides it from its value; the name decides.
+    Name,
+    /// The beginning of the path of a home folder.
+    Home,
+    /// Digits of a card.
+    Card,
+    /// An international bank account number.
+    Iban,
+    /// Anything else that must be looked at.
+    Other,
+}
+
+/// Returns the patterns of suspicious places. A match ends in the string that it makes suspicious, or, for a name, right
+/// after it.
+fn patterns(settings: &Settings) -> Vec<(Look, String)> {
+    let mut all = vec![
+        (Look::Name, format!(r"(?:{TELLING})[^\s=:]*{IS}")),
+        (Look::Name, format!(r"(?:{LAST}){IS}")),
+        (Look::Name, r"[?&][a-z0-9_.~-]+=".to_owned()),
+        // A name of several words, as no program's variables have. It may contain escaped quotes.
+        (Look::Other, format!(r#"(?:{TELLING})(?:[^"]|\\")*[^a-z0-9_."\\-](?:[^"]|\\")*"\s*:"#)),
+        // The name of a header, beside which its value stands.
+        (Look::Other, format!(r#"(?:name|key|header)\\*"\s*:\s*\\*"[^"\\]*(?:{TELLING}|(?:{LAST})\\*")"#)),
+        (Look::Other, flag()),
+        (Look::Other, r"-u(?:ser)?[ =]".to_owned()),
+        (Look::Other, r"private key|(?:basic|bearer|dpop)[\s:\\]|cookie:|aws[a-z0-9_ .-]*(?:secret|key)".to_owned()),
+        // Tokens that are short, or that other characters divide.
+        (Look::Other, r"xox[a-z][.-]|[0-9]{8}:aa|webhook\.office\.com/|fo1_|fm[12][ar]?_".to_owned()),
+        (Look::Other, r#"[a-z0-9._%+-]@[a-z0-9-]+\.|://[^\s/@"'<>]*@"#.to_owned()),
+        // Encoded ASCII, but for `<`, `>` and ESC, which are common and in no secret.
+        (Look::Other, r"\\u00(?:0|1[0-9ac-f]|[24-7]|3[0-9abdf])|\\/|%(?:[2-7][0-9a-f]|0[9ad])".to_owned()),
+        (Look::Home, r"/home/|/users/|\\users\\".to_owned()),
+        (Look::Card, format!(r"{BEFORE}[2-6](?:[ -]?[0-9]){{12}}")),
+        (Look::Iban, format!(r"{BEFORE}(?-i:[A-Z]{{2}}[0-9]{{2}}(?: ?[A-Z0-9]{{4}}){{2}})")),
+    ];
+    let own = [&settings.own_user, &settings.own_host];
+    let literals = settings.env.iter().chain(&settings.members).chain(own.into_iter().flatten());
+    all.extend(literals.filter(|text| !text.is_empty()).map(|text| (Look::Other, regex::escape(text))));
+    all
+}
+
+/// The name of a flag, and what divides it from its value.
+fn flag() -> String {
+    let parts =
+        "token|secret|passw|passphrase|passcode|api-?key|credential|bearer|private-key|auth|jwt|dpop|signature|cookie";
+    let whole = "key|pat|pw|pwd|pass|pin|otp|sig|passkey|psk";
+    format!(r#"(?:^|[\s"']|\\[nrtf])--?(?:[a-z0-9-]*(?:{parts})[a-z0-9-]*|(?:[a-z0-9-]*-)?(?:{whole}))[ =]"#)
+}
+
+/// The places in a payload where a secret can be, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Suspects(Vec<usize>);
+
+impl Suspects {
+    /// Returns whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether one of them is in a string with these contents.
+    pub(crate) fn touch(&self, contents: &Range<usize>) -> bool {
+        let first = self.0.partition_point(|place| *place < contents.start);
+        self.0.get(first).is_some_and(|place| *place <= contents.end)
+    }
+
+    /// Returns those in a part of the payload, as places in it.
+    pub(crate) fn within(&self, part: &Range<usize>) -> Self {
+        let inside = self.0.iter().filter(|place| part.contains(place));
+        Self(inside.map(|place| place - part.start).collect())
+    }
+}
+
+/// Finds suspicious places.
+pub(crate) struct Prefilter {
+    places: Regex,
+    looks: Vec<Look>,
+    names: Harmless,
+    runs: Harmless,
+}
+
+/// Names, or runs, that are no secrets.
+#[derive(Default)]
+struct Harmless(RefCell<HashSet<Vec<u8>, foldhash::fast::RandomState>>);
+
+impl Harmless {
+    /// Returns whether a text is remembered as harmless, or `check` says that it is.
+    fn has(&self, text: &[u8], check: impl FnOnce() -> bool) -> bool {
+        let is_short = text.len() <= LONGEST_HARMLESS;
+        if is_short && self.0.borrow().contains(text) {
+            return true;
+        }
+        let is_harmless = check();
+        if is_harmless && is_short {
+            let mut known = self.0.borrow_mut();
+            if known.len() == MAX_HARMLESS {
+                known.clear();
+            }
+            known.insert(text.to_vec());
+        }
+        is_harmless
+    }
+}
+
+impl Prefilter {
+    /// Creates a prefilter; `None` if the settings name what only the whole search finds.
+    pub(crate) fn new(settings: &Settings) -> Option<Self> {
+        if !settings.rules.is_empty() || !settings.pointers.is_empty() {
+            return None;
+        }
+        let (looks, patterns): (Vec<Look>, Vec<String>) = patterns(settings).into_iter().unzip();
+        let places = compiled(&patterns).ok()?;
+        Some(Self { places, looks, names: Harmless::default(), runs: Harmless::default() })
+    }
+
+    /// Returns the suspicious places of a payload. `finder` has the same settings.
+    pub(crate) fn suspects(&self, text: &[u8], finder: &Finder) -> Suspects {
+        let mut found = Vec::new();
+        self.find_places(text, finder, &mut found);
+        each_long_run(text, |run| {
+            if self.is_suspicious_run(text, &run, finder) {
+                found.push(run.start);
+            }
+        });
+        found.sort_unstable();
+        Suspects(found)
+    }
+
+    fn find_places(&self, text: &[u8], finder: &Finder, found: &mut Vec<usize>) {
+        let mut at = 0;
+        while let Some(half) = self.places.search_half(&Input::new(text).range(at..).earliest(true)) {
+            let end = half.offset();
+            let place = last_of_name(text, end);
+            if self.is_suspicious(half.pattern(), text, end, finder) {
+                found.push(place);
+            }
+            // What divides a name from its value may begin something else.
+            at = end.saturating_sub(1).max(at + 1);
+        }
+    }
+
+    fn is_suspicious(&self, pattern: PatternID, text: &[u8], end: usize, finder: &Finder) -> bool {
+        match self.looks.get(pattern.as_usize()) {
+            Some(Look::Name) => self.is_suspicious_name(text, last_of_name(text, end) + 1),
+            Some(Look::Home) => is_users_home(&text[end..]),
+            Some(Look::Card) => has_match(finder, text, end, |byte| byte.is_ascii_digit() || b" -".contains(&byte)),
+            Some(Look::Iban) => has_match(finder, text, end, |byte| byte.is_ascii_alphanumeric() || byte == b' '),
+            Some(Look::Other) | None => true,
+        }
+    }
+
+    /// Whether the value of the name that ends here can be a secret.
+    fn is_suspicious_name(&self, text: &[u8], end: usize) -> bool {
+        let is_in = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+        let start = text[..end].iter().rposition(|byte| !is_in(byte)).map_or(0, |at| at + 1);
+        let name = &text[start..end];
+        match text[..start].last() {
+            // Of `api key`, this is the last word.
+            _ if name.is_empty() || name.eq_ignore_ascii_case(b"key") => true,
+            Some(b'?' | b'&') => names::is_secret_parameter(&String::from_utf8_lossy(name)) || is_secret_name(name),
+            // The name of a member may begin with other letters.
+            Some(128..) => true,
+            Some(b'\\') => name[0] == b'u' || is_secret_name(&name[1..]) || is_secret_name(name),
+            _ => !self.names.has(name, || !is_secret_name(name)),
+        }
+    }
+
+    /// Whether a run of token characters contains a token, something random, or base64 of text.
+    fn is_suspicious_run(&self, text: &[u8], run: &Range<usize>, finder: &Finder) -> bool {
+        let is_clean = |run: &[u8]| finder.find(run).is_empty() && !may_be_base64(run);
+        let whole = &text[run.clone()];
+        match text[..run.start].last() {
+            _ if has_percent(whole) => true,
+            Some(b'\\') => !is_clean(whole) || !is_clean(&text[after_escape(text, run.start).min(run.end)..run.end]),
+            // What precedes a parameter belongs to it.
+            Some(b'?' | b'&' | b';') => !is_clean(whole) || !finder.find(&text[run.start - 1..run.end]).is_empty(),
+            _ => !self.runs.has(whole, || is_clean(whole)),
+        }
+    }
+}
+
+fn is_secret_name(name: &[u8]) -> bool {
+    let name = String::from_utf8_lossy(name);
+    let is_flag = name.starts_with('-');
+    names::is_secret(&name) || name.to_ascii_lowercase().ends_with("cookie") || is_flag && names::is_reporting(&name)
+}
+
+/// Whether a text contains a percent-encoded byte.
+fn has_percent(text: &[u8]) -> bool {
+    let is_code = |at: usize| text.get(at + 1..at + 3).is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit));
+    memchr::memchr_iter(b'%', text).any(is_code)
+}
+
+/// Returns where a text goes on after the escape in which, or right after whose backslash, `at` is; otherwise `at`.
+fn after_escape(text: &[u8], at: usize) -> usize {
+    let first = at.saturating_sub(5);
+    let Some(backslash) = text[first..at].iter().rposition(|byte| *byte == b'\\').map(|place| first + place) else {
+        return at;
+    };
+    let length = if text.get(backslash + 1) == Some(&b'u') { 6 } else { 2 };
+    (backslash + length).clamp(at, text.len())
+}
+
+fn compiled(patterns: &[String]) -> Result<Regex, Box<BuildError>> {
+    Regex::builder()
+        .syntax(syntax::Config::new().unicode(false).utf8(false).case_insensitive(true))
+        .configure(Config::new().utf8_empty(false).auto_prefilter(false))
+        .build_many(patterns)
+        .map_err(Box::new)
+}
+
+/// Returns the place of the last byte before `end` that is not between a name and its value.
+fn last_of_name(text: &[u8], end: usize) -> usize {
+    let is_between = |byte: &u8| byte.is_ascii_whitespace() || b":=\"'\\".contains(byte);
+    text[..end].iter().rposition(|byte| !is_between(byte)).unwrap_or_default()
+}
+
+/// Whether there is a secret among the bytes of a class around a place.
+fn has_match(finder: &Finder, text: &[u8], at: usize, is_in: impl Fn(u8) -> bool) -> bool {
+    let start = text[..at].iter().rposition(|byte| !is_in(*byte)).map_or(0, |before| before + 1);
+    let end = text[at..].iter().position(|byte| !is_in(*byte)).map_or(text.len(), |length| at + length);
+    let inner = after_escape(text, start).min(end);
+    !finder.find(&text[start..end]).is_empty() || inner > start && !finder.find(&text[inner..end]).is_empty()
+}
+
+/// Whether the path of a home folder goes on with the name of a user.
+fn is_users_home(rest: &[u8]) -> bool {
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/\"'\\:;,<>|*?$".contains(byte);
+    let length = rest.iter().position(is_end).unwrap_or(rest.len());
+    let is_cut = rest.get(length) == Some(&b'\\') && rest.get(length + 1) == Some(&b'u');
+    length == 0 || is_cut || !super::checks::is_common_user(&rest[..length])
+}
+
+/// The characters of tokens.
+const IN_RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric()
+            || matches!(byte as u8, b'+' | b'/' | b'_' | b'=' | b'.' | b'~' | b'%' | b'-');
+        byte += 1;
+    }
+    table
+};
+
+/// Passes on all runs of at least [`LONG_RUN`] token characters. Where there are none, it looks at few bytes.
+fn each_long_run(text: &[u8], mut visit: impl FnMut(Range<usize>)) {
+    let is_in = |at: usize| IN_RUN[usize::from(text[at])];
+    let mut at = 0;
+    while at + LONG_RUN <= text.len() {
+        let last = at + LONG_RUN - 1;
+        let mut start = last + 1;
+        while start > at && is_in(start - 1) {
+            start -= 1;
+        }
+        if start > at {
+            at = start;
+            continue;
+        }
+        let end =
+            text[last..].iter().position(|byte| !IN_RUN[usize::from(*byte)]).map_or(text.len(), |rest| last + rest);
+        visit(at..end);
+        at = end + 1;
+    }
+}
+
+/// Whether a run contains what may be base64 of text.
+fn may_be_base64(run: &[u8]) -> bool {
+    run.split(|byte| b".~%=".contains(byte)).any(|whole| {
+        whole.len() >= SHORTEST_BASE64
+            && (begins_like_text(whole)
+                || whole
+                    .split(|byte| *byte == b'/')
+                    .any(|part| part.len() >= SHORTEST_BASE64 && begins_like_text(part)))
+    })
+}
+
+/// Whether base64 begins like that of text: UTF-8, or ASCII as UTF-16.
+fn begins_like_text(run: &[u8]) -> bool {
+    let Some(start) = run.get(..BASE64_START) else { return false };
+    let bytes: Vec<u8> = start.chunks_exact(4).flat_map(decoded_group).collect();
+    let is_plain = |text: &str| text.chars().all(|found| !found.is_control() || found.is_ascii_whitespace());
+    let is_text = match std::str::from_utf8(&bytes) {
+        Ok(text) => is_plain(text),
+        Err(error) => {
+            error.error_len().is_none() && std::str::from_utf8(&bytes[..error.valid_up_to()]).is_ok_and(is_plain)
+        }
+    };
+    is_text || bytes.chunks_exact(2).all(|pair| pair[1] == 0)
+}
+
+/// Decodes four characters of either alphabet of base64.
+fn decoded_group(group: &[u8]) -> [u8; 3] {
+    let bits = group.iter().fold(0u32, |bits, byte| bits << 6 | u32::from(sextet(*byte)));
+    let [_, first, second, third] = bits.to_be_bytes();
+    [first, second, third]
+}
+
+fn sextet(byte: u8) -> u8 {
+    match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        _ => 63,
+    }
+}

@@ -21,7 +21,7 @@ mod substitute;
 
 pub(crate) use conversation::Entry;
 pub use conversation::{Conversation, Conversations};
-pub(crate) use engine::{End, Outcome, Sent};
+pub(crate) use engine::{End, Note, Outcome, Sent};
 pub use engine::{Output, ReplayEngine, Settings};
 pub use plan::{Plan, Selection};
 pub use replies::Answers;

@@ -28,7 +28,7 @@ pub(super) struct NormaliseArgs {
     pub(super) learn: Option<PathBuf>,
     /// Ignore the value at this JSON Pointer, as the report prints it; `*` matches any one member, `**` any number
     /// (repeatable).
-    #[arg(long, value_name = "POINTER")]
+    #[arg(long, value_name = "POINTER", value_parser = pointer)]
     ignore: Vec<String>,
     /// Ignore the order of the array at this JSON Pointer; after `=`, the member that identifies an item (repeatable).
     #[arg(long, value_name = "POINTER[=KEY]")]
@@ -37,6 +37,14 @@ pub(super) struct NormaliseArgs {
     /// (repeatable).
     #[arg(long, value_name = "[POINTER=]NUMBER")]
     tolerance: Vec<Tolerance>,
+}
+
+/// Accepts a JSON Pointer with globs, which must begin with a slash: any other text would match nothing.
+pub(super) fn pointer(text: &str) -> Result<String, String> {
+    let is_pointer = text.starts_with('/');
+    is_pointer
+        .then(|| text.to_owned())
+        .ok_or_else(|| "expected a JSON Pointer such as /result/content/*/text".to_owned())
 }
 
 /// `[diff]` in `.mcpreel.toml`. Options on the command line add to it.

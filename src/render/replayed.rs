@@ -2,6 +2,8 @@
 //! case for each request.
 
 use super::results::{Case, CaseVerdict, Level, Location, Problem, Results, Suite};
+use crate::render::table::cut;
+use crate::render::text::visible_text;
 use crate::wire::text::excerpt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +11,12 @@ use std::time::Duration;
 
 /// The maximum length of a value in a problem, in characters.
 const WIDEST: usize = 120;
+
+/// The number of equal characters shown before the first difference of long texts.
+const BEFORE: usize = 24;
+
+/// The maximum length of a line in the details of a problem, in characters.
+const WIDEST_LINE: usize = 4000;
 
 /// A replay of one session, as `replay --format json` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -178,7 +186,8 @@ fn problems(session: &SessionReport, unit: &Value) -> Vec<Problem> {
     let changes = unit["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let described = changes.iter().map(|change| {
         let at = if change["side"] == "params" { seq } else { unit["left"]["answer_seq"].as_u64().or(seq) };
-        problem(session, description(change), at, change["pointer"].as_str().unwrap_or_default().to_owned())
+        let pointer = change["pointer"].as_str().unwrap_or_default().to_owned();
+        Problem { details: details(change), ..problem(session, description(change), at, pointer) }
     });
     described.collect()
 }
@@ -189,7 +198,61 @@ fn description(change: &Value) -> String {
         Some("added") => format!("new: {}", value("right")),
         Some("removed") => format!("missing: {}", value("left")),
         Some("reordered") => "in another order".to_owned(),
-        _ => format!("{} was recorded, not {}", value("left"), value("right")),
+        _ => first_lines(change).unwrap_or_else(|| instead(&change["left"], &change["right"])),
+    }
+}
+
+/// Describes the first changed lines of a text, as they were compared.
+fn first_lines(change: &Value) -> Option<String> {
+    let hunk = change["hunks"].get(0)?;
+    let lines = hunk["lines"].as_array()?;
+    let before = lines.iter().take_while(|line| line[0] == "both").count();
+    let run = || lines[before..].iter().take_while(|line| line[0] != "both");
+    let first = |tag: &str| run().find(|line| line[0] == tag).map(|line| &line[1]);
+    let what = match (first("removed"), first("added")) {
+        (Some(left), Some(right)) => instead(left, right),
+        (Some(left), None) => format!("missing: {}", excerpt(&left.to_string(), WIDEST)),
+        (None, right) => format!("new: {}", excerpt(&right?.to_string(), WIDEST)),
+    };
+    Some(format!("line {}: {what}", hunk["left_line"].as_u64()? + before as u64))
+}
+
+/// Says which value came in place of another. Long ones begin shortly before their first difference.
+fn instead(left: &Value, right: &Value) -> String {
+    let texts = [left.to_string(), right.to_string()];
+    let same = texts[0].chars().zip(texts[1].chars()).take_while(|(one, other)| one == other).count();
+    let is_long = texts.iter().any(|text| text.chars().count() > WIDEST);
+    let skipped = if is_long { same.saturating_sub(BEFORE) } else { 0 };
+    let [left, right] = texts.map(|text| {
+        let rest: String = text.chars().skip(skipped).collect();
+        format!("{}{}", if skipped > 0 { "…" } else { "" }, excerpt(&rest, WIDEST))
+    });
+    format!("{left} was recorded, not {right}")
+}
+
+/// Returns the lines of a change in the unified form, if the message may not show all of them.
+fn details(change: &Value) -> Option<String> {
+    let line = |sign: &str, text: &str| format!("{sign} {}", visible_text(&cut(text, WIDEST_LINE)));
+    if let Some(hunks) = change["hunks"].as_array() {
+        let lines = hunks.iter().flat_map(|hunk| {
+            let head = format!("@@ -{} +{} @@", hunk["left_line"], hunk["right_line"]);
+            let lines = hunk["lines"].as_array().into_iter().flatten();
+            std::iter::once(head).chain(lines.map(move |one| line(sign(&one[0]), one[1].as_str().unwrap_or_default())))
+        });
+        return Some(lines.collect::<Vec<_>>().join("\n"));
+    }
+    let sides = [("-", change.get("left")), ("+", change.get("right"))];
+    let texts = sides.into_iter().filter_map(|(sign, value)| Some((sign, value?.to_string())));
+    let texts: Vec<(&str, String)> = texts.collect();
+    let is_long = texts.iter().any(|(_, text)| text.chars().count() > WIDEST);
+    is_long.then(|| texts.iter().map(|(sign, text)| line(sign, text)).collect::<Vec<_>>().join("\n"))
+}
+
+fn sign(tag: &Value) -> &'static str {
+    match tag.as_str() {
+        Some("removed") => "-",
+        Some("added") => "+",
+        _ => " ",
     }
 }
 
@@ -255,6 +318,38 @@ mod tests {
         let first = "::error file=a.jsonl,line=7,title=tools/call add (seq 4)::1 was recorded, not 2 (at /result/x)\n";
         assert!(out.starts_with(first), "{out}");
         assert!(out.contains("title=notifications/message info::only in the new session\n"), "{out}");
+    }
+
+    fn changed(mut change: Value) -> String {
+        let mut session = session();
+        change["side"] = "result".into();
+        change["kind"] = "changed".into();
+        session.diff["units"][0]["changes"] = json!([change]);
+        let mut out = String::new();
+        Form::Junit.write(&results(&[&session]), &mut out).expect("written");
+        out
+    }
+
+    #[test]
+    fn a_text_of_several_lines_begins_at_its_first_compared_change() {
+        let lines = json!([["both", "time 10:00"], ["removed", "old <1>"], ["added", "new <2>"], ["both", "end"]]);
+        let text = "time 10:00\n".repeat(30);
+        let hunk = json!({"left_line": 31, "right_line": 31, "lines": lines});
+        let out = changed(json!({"left": format!("{text}old"), "right": format!("{text}new"), "hunks": [hunk]}));
+        let message = r#"message="line 32: &quot;old &lt;1&gt;&quot; was recorded, not &quot;new &lt;2&gt;&quot;""#;
+        assert!(out.contains(message), "{out}");
+        assert!(
+            out.contains("@@ -31 +31 @@&#10;  time 10:00&#10;- old &lt;1&gt;&#10;+ new &lt;2&gt;&#10;  end<"),
+            "{out}"
+        );
+    }
+
+    #[test]
+    fn a_long_line_begins_shortly_before_its_difference_and_is_whole_below() {
+        let same = "x".repeat(500);
+        let out = changed(json!({"left": format!("{same} one"), "right": format!("{same} two")}));
+        assert!(out.contains("x one&quot; was recorded, not …xxx"), "{out}");
+        assert!(out.contains(&format!("&#10;- &quot;{same} one&quot;&#10;+ &quot;{same} two&quot;<")), "{out}");
     }
 
     #[test]

@@ -195,7 +195,13 @@ impl ReplayEngine {
             // The recorded server did not answer, either.
             if was_answered {
                 let (seq, message) = (entry.seq(), label(entry));
-                self.note(Note::TimedOut { seq, message, after: timeout }, &mut outputs);
+                let is_handshake = entry.method.as_deref() == Some("initialize");
+                let note = Note::TimedOut { seq, message, after: timeout };
+                if is_handshake {
+                    self.outcome.notes.push(note);
+                    return self.give_up();
+                }
+                self.note(note, &mut outputs);
             }
         }
         outputs.extend(self.advance(now));
@@ -230,6 +236,11 @@ impl ReplayEngine {
     /// Ends the replay early.
     pub fn stop(&mut self) -> Vec<Output> {
         self.finish(Some(End::Stopped))
+    }
+
+    /// Ends the replay because an answer did not come.
+    pub(crate) fn give_up(&mut self) -> Vec<Output> {
+        self.finish(Some(End::Unanswered))
     }
 
     /// Returns what has happened so far.

@@ -251,6 +251,17 @@ fn an_answer_that_never_comes_is_given_up_unless_it_never_came() {
 }
 
 #[test]
+fn an_unanswered_handshake_ends_the_replay_at_its_limit() {
+    let recorded =
+        [ask(1, "initialize", json!({})), answer(1, json!({})), ask(2, "a", json!({})), answer(2, json!({}))];
+    let mut engine = engine(&recorded, Settings { timeout: ms(100), ..Settings::default() });
+    engine.start(ms(0));
+    assert_eq!(engine.handle_timeout(ms(100)), [Output::Finished], "a is not sent");
+    assert_eq!((engine.outcome().sent, engine.outcome().end.clone()), (1, Some(End::Unanswered)));
+    assert!(engine.outcome().timed_out().is_some());
+}
+
+#[test]
 fn a_server_that_ends_early_ends_the_replay() {
     let recorded = [ask(1, "a", json!({})), answer(1, json!({}))];
     let mut early = engine(&recorded, Settings::default());

@@ -3,6 +3,7 @@
 mod library;
 mod upstream;
 
+use crate::cli::comparing;
 use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
 use crate::cli::redaction::RedactOptions;
@@ -57,7 +58,7 @@ pub(crate) struct MockArgs {
     #[command(flatten)]
     options: MockOptions,
     /// Ignore the value at this JSON Pointer, relative to the message, when requests are compared (repeatable).
-    #[arg(long, value_name = "POINTER")]
+    #[arg(long, value_name = "POINTER", value_parser = comparing::pointer)]
     ignore: Vec<String>,
     /// Write the report to this file as one JSON object, instead of to stderr as text.
     #[arg(long, value_name = "FILE")]

@@ -93,6 +93,8 @@ pub(crate) enum End {
     Closed,
     /// The connection failed, for this reason.
     Lost(String),
+    /// An answer did not come, and nothing more was sent.
+    Unanswered,
     /// The user wanted no more.
     Stopped,
 }

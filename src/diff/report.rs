@@ -274,7 +274,7 @@ impl Report {
         self.units.retain(|unit| {
             let is_missing = is_optional(unit) && unit.status == Status::OnlyLeft;
             self.only_left -= usize::from(is_missing);
-            !is_missing && !(is_optional(unit) && unit.differs_in_missing_answer())
+            !(is_missing || is_optional(unit) && unit.differs_in_missing_answer())
         });
         let unanswered = before - self.units.len() - (was_missing - self.only_left);
         self.changed -= unanswered;

@@ -656,3 +656,35 @@ fn a_suite_has_reports_summary_parts_and_an_end_at_the_first_failure() {
     assert!(output.out().contains(r#"<testsuite name="gone.reel""#), "{output:?}");
     assert!(output.out().contains("cannot read gone.reel") || output.out().contains("gone.reel: "), "{output:?}");
 }
+
+#[test]
+fn what_cannot_begin_is_a_failed_case_in_a_valid_report() {
+    let stage = Stage::new();
+    reel(&stage, "a.reel", &[('>', request(1, "ping", json!({}))), ('<', result(1, json!({})))]);
+    for (recording, code, server) in [("none.reel", 3, "true"), ("a.reel", 4, "./no-such-server")] {
+        let run = |form: &str| stage.run(&["replay", recording, "--format", form, "--", server], b"");
+        let junit = run("junit");
+        assert_eq!(junit.code(), code, "{junit:?}");
+        let text = junit.out();
+        assert!(text.contains(r#"tests="1" failures="1""#) && text.ends_with("</testsuites>\n"), "{junit:?}");
+        let one = run("json");
+        let report: Value = serde_json::from_str(&one.out()).expect("one object");
+        assert_eq!((one.code(), &report["verdict"]), (code, &json!("failed")), "{one:?}");
+        assert_eq!(report["exit_code"], code);
+        assert!(report["failure"].as_str().is_some_and(|why| !why.is_empty()), "{report}");
+    }
+}
+
+#[test]
+fn what_to_ignore_is_a_pointer() {
+    let stage = Stage::new();
+    let commands: [&[&str]; 3] = [
+        &["replay", "a.reel", "--ignore", "time"],
+        &["mock", "a.reel", "--ignore", "time"],
+        &["diff", "a", "b", "--ignore", "time"],
+    ];
+    for words in commands {
+        let refused = stage.run(words, b"");
+        assert!(refused.code() == 2 && refused.err().contains("JSON Pointer"), "{refused:?}");
+    }
+}

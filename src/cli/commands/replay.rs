@@ -163,7 +163,10 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
     if suite::is_suite(args) {
         return suite::run(args, context);
     }
-    let sessions = recordings::chosen(&args.reel, &args.stream)?;
+    let sessions = match recordings::chosen(&args.reel, &args.stream) {
+        Err(error) if !args.dry_run && is_reported(&error) => return unreadable(error, args, context),
+        sessions => sessions?,
+    };
     let selection = args.selection()?;
     let plans: Vec<Plan> = sessions.into_iter().map(|session| Plan::new(args.mapped(session), &selection)).collect();
     if args.dry_run {
@@ -173,6 +176,29 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
     args.check(&plans)?;
     let mut warning = report::warning(args, context)?;
     let replayed = all(plans, args, &mut warning, context)?;
+    finish(replayed, args, warning, context)
+}
+
+/// Whether reports for programs have a failed case for this error.
+fn is_reported(error: &CommandError) -> bool {
+    matches!(error.kind, ErrorKind::Input | ErrorKind::Peer | ErrorKind::Timeout)
+}
+
+/// Reports that there is no recording.
+fn unreadable(error: CommandError, args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let mut warning = report::warning(args, context)?;
+    let failed = Replayed::not_begun(args, 0, 1, error).redacted(&args.redact)?;
+    report::one(&failed, args, &mut warning, context)?;
+    finish(vec![failed], args, warning, context)
+}
+
+/// Writes the reports that are about all sessions, and returns how the command ends.
+fn finish(
+    replayed: Vec<Replayed>,
+    args: &ReplayArgs,
+    mut warning: SecretWarning,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     let sessions: Vec<&SessionReport> = replayed.iter().map(|one| &one.view).collect();
     report::write(&sessions, args.format, &mut warning, context)?;
     warning.print();
@@ -197,11 +223,16 @@ fn all(
     for plan in plans.into_iter().filter(|plan| !plan.is_empty()) {
         for run in 1..=args.repeat {
             let number = replayed.len() + 1;
-            let one = session::replay(&plan, number, run, args, context)?;
+            let (one, is_begun) = match session::replay(&plan, number, run, args, context) {
+                Err(error) if is_reported(&error) => {
+                    (Replayed::not_begun(args, plan.stream(), run, error).redacted(&args.redact)?, false)
+                }
+                begun => (begun?, true),
+            };
             report::one(&one, args, warning, context)?;
             let (is_over, is_different) = (one.error.is_some(), one.is_different());
             replayed.push(one);
-            if args.fail_fast && (is_over || is_different) {
+            if !is_begun || args.fail_fast && (is_over || is_different) {
                 return Ok(replayed);
             }
             if is_over {

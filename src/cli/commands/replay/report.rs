@@ -71,6 +71,12 @@ impl Replayed {
         Self { view, report, error }
     }
 
+    /// A session that could not begin, because of this error.
+    pub(super) fn not_begun(args: &ReplayArgs, stream: u32, run: u32, error: CommandError) -> Self {
+        let recording = args.reel.display().to_string();
+        Self::new(SessionReport { recording, stream, run, ..SessionReport::default() }, None, Some(error))
+    }
+
     /// Replaces the secrets in what is reported besides the comparison, which has none any more, if the user wants that.
     ///
     /// # Errors

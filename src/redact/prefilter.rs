@@ -26,6 +26,9 @@ const MAX_HARMLESS: usize = 4096;
 /// Longer runs are not remembered.
 const LONGEST_HARMLESS: usize = 64;
 
+/// The maximum length of what follows in a member's name after something that looks like a name with its value.
+const LONGEST_MEMBER_NAME: usize = 512;
+
 /// Words that make any name with them suspicious.
 const TELLING: &str = "passw|passphrase|passcode|pwd|secret|credential|api[^a-z0-9\"]*key|jwt|bearer|authoriz|dpop|otp\
     |cvv|cvc|auth[^a-z0-9\"]*token|access[^a-z0-9\"]*token|private[^a-z0-9\"]*key";
@@ -254,11 +257,16 @@ fn compiled(patterns: &[String]) -> Result<Regex, Box<BuildError>> {
 
 /// Returns where the name of a member ends in which something is divided at `end`, such as `"secretName=1": 2`.
 fn end_of_member_name(text: &[u8], end: usize) -> Option<usize> {
-    if text.get(end.checked_sub(1)?) != Some(&b'=') {
-        return None;
+    let near = &text[end..text.len().min(end + LONGEST_MEMBER_NAME)];
+    for quote in memchr::memchr_iter(b'"', near).map(|at| end + at) {
+        if text[quote + 1..].trim_ascii_start().starts_with(b":") {
+            return Some(quote);
+        }
+        if text.get(quote.checked_sub(1)?) != Some(&b'\\') {
+            return None;
+        }
     }
-    let quote = end + memchr::memchr(b'"', &text[end..])?;
-    text[quote + 1..].trim_ascii_start().starts_with(b":").then_some(quote)
+    None
 }
 
 /// Returns the place of the last byte before `end` that is not between a name and its value.

@@ -34,7 +34,7 @@ Examples:
   mcpreel redact session.reel --check   # exit code 1 if there are secrets
   mcpreel redact session.reel --dry-run -f json | jq '.places[]'
   mcpreel redact a.reel -o b.reel --key-file ~/.mcpreel.key   # same pseudonyms
-  mcpreel reel cut session.reel -o part.reel --redact tool:search  # a part
+  mcpreel reel cut session.reel -o part.reel --redact tool:echo  # a part
 
 A colleague opens the result with `mcpreel show shared.reel`. For someone without mcpreel, write what it prints to a file, or \
 `mcpreel export --format markdown shared.reel -o shared.md`.

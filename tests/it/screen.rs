@@ -253,7 +253,7 @@ fn long_work_shows_its_progress_on_a_terminal_and_short_work_does_not() {
         ("show long.reel --view tree", "reading", false),
         ("stats long.reel --audit", "reading", false),
         ("stats long.reel text:nothing", "counting", false),
-        ("diff long.reel long.reel", "comparing", true),
+        ("diff long.reel long.reel", "comparing", false),
     ] {
         let (began, shown) = (Instant::now(), on(words).out());
         // Half a second is the limit. A fast machine may not need that long.

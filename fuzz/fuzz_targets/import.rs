@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::testing::formats::{Importer, open_as};
+use mcpreel::testing::formats::open_as;
 use mcpreel::testing::trace::{Item, ReelReader, ReelWriter, WriterOptions};
 use std::io::{BufReader, Cursor};
 

@@ -236,7 +236,11 @@ fn e32_a_lone_wildcard_is_not_sent_and_no_other_to_a_server_without_wildcards() 
     let publish = json!([event("1", "build.done", "high")]);
     let watched = with_peer(&stage, &["events", "watch", "*", "--expect", "1"], &json!({"publish": publish}));
     assert_eq!((watched.code(), types(&watched)), (0, vec!["build.done".into()]), "{watched:?}");
-    let talked = with_peer(&stage, &["host", "--set", "mcpe.subscribe=*", "--say", "x"], &json!({"publish": publish}));
+    let talked = with_peer(
+        &stage,
+        &["host", "--set", "mcpe.subscribe=*", "--say", "x", "--do", "/wait 300ms"],
+        &json!({"publish": publish}),
+    );
     assert!(talked.out().contains("mcpe event: build.done"), "{talked:?}");
     let asked = String::from_utf8(stage.read("asked")).expect("text");
     assert!(!asked.contains('*') && asked.lines().count() == 2, "{asked}");
@@ -280,7 +284,7 @@ fn amb_e2_e8_a_subscription_names_its_delivery_and_none_that_the_server_does_not
     let stage = Stage::new();
     let plan = json!({"needs_delivery": true, "publish": [event("1", "build.done", "high")]});
     let set = r#"mcpe.subscribe={"eventTypes":["build.*"],"tags":[]}"#;
-    let talked = with_peer(&stage, &["host", "--set", set, "--say", "hello"], &plan);
+    let talked = with_peer(&stage, &["host", "--set", set, "--say", "hello", "--do", "/wait 300ms"], &plan);
     assert!(talked.out().contains("mcpe event: build.done"), "{talked:?}");
     let asked: Value = serde_json::from_slice(&stage.read("asked")).expect("one subscription");
     let wanted = json!({"filter": {"eventTypes": ["build.*"]}, "delivery": {"channels": ["realtime"]}});

@@ -295,7 +295,7 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
 
     /// Returns the parts of a text that are volatile here.
     fn volatile_parts(&mut self, text: &str) -> Vec<Span> {
-        // What looks like a token in base64 is none.
+        // What looks like a token in base64 is not one.
         let is_data = self.holds_data() && !text.contains(' ') && text.len() > MAX_OPAQUE;
         if self.by.options.exact || is_data { Vec::new() } else { self.spans_of(text) }
     }

@@ -117,7 +117,7 @@ mod tests {
     fn what_is_wrong_with_a_line_is_the_error_of_reading() {
         let mut bytes = Vec::new();
         let error = conversion(format!("{HEADER}\n{}\nno event\n", line(0, "x"))).read_to_end(&mut bytes);
-        let error = error.expect_err("the third line is none");
+        let error = error.expect_err("the third line is broken");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         assert!(error.to_string().starts_with("line 3: "), "{error}");
     }

@@ -377,7 +377,7 @@ fn response_value(head: &Value, body: &[u8]) -> Value {
     })
 }
 
-/// A body as text, or in base64 if it is none.
+/// A body as text, or in base64 if it is not text.
 fn text_of(body: &[u8], kind: &str) -> Value {
     match std::str::from_utf8(body) {
         Ok(text) => json!({"mimeType": kind, "text": text}),

@@ -18,7 +18,7 @@ pub(super) struct Columns {
     stream: Vec<u32>,
     /// 0 none, 1 to the server, 2 to the client.
     dir: Vec<u8>,
-    /// Like `kind`, `method`, `title` and `tool`, places in the texts; -1 is none.
+    /// Like `kind`, `method`, `title` and `tool`, places in the texts; -1 if there is none.
     event: Vec<i32>,
     kind: Vec<i32>,
     method: Vec<i32>,
@@ -27,7 +27,7 @@ pub(super) struct Columns {
     id: Vec<String>,
     size: Vec<u32>,
     latency: Vec<Option<i64>>,
-    /// The place of the request that a response answers; -1 is none.
+    /// The place of the request that a response answers; -1 if there is none.
     asked: Vec<i64>,
     about: Vec<String>,
     /// The length of the name with which `about` begins, in UTF-16 units.

@@ -6,6 +6,7 @@ mod forms;
 mod print_worker;
 mod prompts;
 mod tree;
+mod whole;
 
 use crate::cli::following::{FOLLOW_PAUSE, GrowingReel};
 use crate::cli::packs::PackOptions;
@@ -209,7 +210,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         Some(_) => (None, &args.words[..]),
         None => split_words(&args.words)?,
     };
-    let mut terms = words.join(" ");
+    let (live, terms) = (live.as_ref(), words.join(" "));
     if !args.follow {
         context.printer.page(args.pager.paging());
     }
@@ -217,17 +218,23 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         return as_call::run(args, path, &terms, context);
     }
     match args.view {
-        View::Tree => return tree::run(args, live.as_ref(), path, &terms, context),
-        View::Prompt => return prompts::run(args, live.as_ref(), path, &terms, context),
-        View::Events | View::Sequence | View::Timeline => {}
+        View::Tree => tree::run(args, live, path, &terms, context),
+        View::Prompt => prompts::run(args, live, path, &terms, context),
+        View::Events | View::Sequence | View::Timeline => show(args, live, path, terms, context),
     }
-    if let Some(stream) = live.as_ref().map(|live| live.stream).filter(|stream| *stream != 0) {
-        // One of several sessions was named.
-        terms = if terms.is_empty() { format!("stream:{stream}") } else { format!("({terms}) stream:{stream}") };
-    }
+}
+
+/// Shows the events that a filter selects, or draws them.
+fn show(
+    args: &ShowArgs,
+    live: Option<&Live>,
+    path: Option<&Path>,
+    terms: String,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     let registry = args.packs.registry()?;
-    let filter = parse_filter(&terms, registry, path.is_some() || live.is_some())?;
-    let reel = live.as_ref().map(Live::reel).transpose()?;
+    let filter = parse_filter(&of_stream(terms, live), registry, path.is_some() || live.is_some())?;
+    let reel = live.map(Live::reel).transpose()?;
     let path = reels::named_or_newest(reel.as_deref().or(path), note)?;
     let grows = args.follow || live.is_some();
     if grows && args.redact.redact {
@@ -240,19 +247,11 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     let last = last.transpose().map_err(|error| CommandError::reading(&path, &error))?.flatten();
     let start = Start::of(args, last, &filter, &mut reader, &path, context)?;
     let warning = SecretWarning::of_reel(&args.redact, reader.header())?.unless_seen(&context.printer);
-    if args.check && args.format == Format::Table {
-        return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
-            .hint("use another format: list, full or json"));
-    }
+    refuse_formats(args)?;
     let progress = match args.follow {
         true => Progress::none(),
         false => context.printer.progress_beside_output("showing", &path),
     };
-    if args.view.is_drawn() && matches!(args.format, Format::Full | Format::Table) {
-        return Err(
-            CommandError::usage("a picture has only two formats").hint("leave out --format, or use --format json")
-        );
-    }
     let prepared = args.check.then(|| check::prepare(&args.packs)).transpose()?;
     let checking = prepared.as_ref().map(|prepared| Checking::new(prepared, &path, reader.header()));
     let mut show = Show {
@@ -268,68 +267,32 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         read: 0,
         shown: 0,
     };
-    // Formatting a whole reel needs every payload; a few events of it, or a growing one, are not worth a thread.
-    let ahead = show.form.reports_words() && !args.follow && args.limit.is_none() && !args.check;
-    let mut source = if ahead {
-        let reader = AheadReader::within(reader.with_payloads(), show.form.reads_ahead())
-            .map_err(|error| CommandError::reading(&path, &error))?;
-        show.form.print_on_thread(context, reader.returns())?;
-        Source::Ahead(reader)
-    } else {
-        Source::AsAsked(Box::new(reader))
-    };
-    let (mut path, mut damaged) = (path, start.after_wrong_index);
-    let mut growing = GrowingReel::new(live.as_ref(), &path);
-    loop {
-        damaged |= show.run(source, &path, context, || args.follow && growing.goes_on())?;
-        let may_continue = args.follow && show.left != Some(0);
-        let Some(next) = may_continue.then(|| growing.next_reel(|| false)).flatten() else { break };
-        context.printer.note(&format!("recording continues in {}", next.display()));
-        (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
-    }
-    growing.report_end(note);
-    show.form.finish(context)?;
-    show.progress.finish();
-    show.warning.print_of_reel(&path);
-    // After a limited number of events, the rest of the sessions is unknown.
-    let checking = show.checking.take().filter(|_| show.left != Some(0));
-    let is_text = args.format != Format::Json && !args.view.is_drawn();
-    let verdict = checking.map(|checking| checking.finish(is_text, context)).transpose()?;
-    if let Some(why) = show.why_nothing().filter(|_| !damaged) {
-        context.printer.note(&why);
-    }
-    let has_findings = matches!(verdict, Some(Outcome::Findings));
-    Ok(if damaged || has_findings || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
+    let source = show.source(reader, &path, args, context)?;
+    let (path, damaged) = show.run_all(source, path, live, args, context)?;
+    show.finish(&path, damaged || start.after_wrong_index, args, context)
 }
 
-/// Opens the whole reel or live session for a view that takes no filter.
-///
-/// # Errors
-///
-/// Something selects a part of it, or it cannot be read.
-fn whole(
-    args: &ShowArgs,
-    view: &str,
-    live: Option<&Live>,
-    path: Option<&Path>,
-    terms: &str,
-) -> Result<(ReelReader, PathBuf), CommandError> {
-    let is_part = args.from.is_some() || args.seq.is_some() || args.limit.is_some() || args.last.is_some();
-    if !terms.is_empty() || is_part {
-        let what = if is_part { "--from, --seq, --limit or --last" } else { "a filter" };
-        let error =
-            CommandError::usage(format!("--view {view} shows whole connections and cannot be combined with {what}"));
-        return Err(error.hint("name only a reel or a session"));
+/// Limits a filter to the session that was named, if it is one of several.
+fn of_stream(terms: String, live: Option<&Live>) -> String {
+    match live.map(|live| live.stream).filter(|stream| *stream != 0) {
+        None => terms,
+        Some(stream) if terms.is_empty() => format!("stream:{stream}"),
+        Some(stream) => format!("({terms}) stream:{stream}"),
     }
-    if args.check {
+}
+
+/// Refuses formats that have no place for what is asked for.
+fn refuse_formats(args: &ShowArgs) -> Result<(), CommandError> {
+    if args.check && args.format == Format::Table {
+        return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
+            .hint("use another format: list, full or json"));
+    }
+    if args.view.is_drawn() && matches!(args.format, Format::Full | Format::Table) {
         return Err(
-            CommandError::usage(format!("--view {view} has no place for findings")).hint("use `mcpreel validate`")
+            CommandError::usage("a picture has only two formats").hint("leave out --format, or use --format json")
         );
     }
-    match live {
-        Some(live) => reels::open(Some(&live.reel()?)).map(|(reader, path)| (reader.following(), path)),
-        None => args.redact.open_whole(path),
-    }
+    Ok(())
 }
 
 /// Opens a reel, a second time to find the last events.
@@ -508,6 +471,68 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
+    /// What passes on the events.
+    fn source(
+        &mut self,
+        reader: ReelReader,
+        path: &Path,
+        args: &ShowArgs,
+        context: &Context,
+    ) -> Result<Source, CommandError> {
+        // Formatting a whole reel needs every payload; a few events of it, or a growing one, are not worth a thread.
+        let ahead = self.form.reports_words() && !args.follow && args.limit.is_none() && !args.check;
+        if !ahead {
+            return Ok(Source::AsAsked(Box::new(reader)));
+        }
+        let reader = AheadReader::within(reader.with_payloads(), self.form.reads_ahead())
+            .map_err(|error| CommandError::reading(path, &error))?;
+        self.form.print_on_thread(context, reader.returns())?;
+        Ok(Source::Ahead(reader))
+    }
+
+    /// Shows a reel, and those in which its session continues. Returns the last one, and whether any is damaged.
+    fn run_all(
+        &mut self,
+        mut source: Source,
+        mut path: PathBuf,
+        live: Option<&Live>,
+        args: &ShowArgs,
+        context: &Context,
+    ) -> Result<(PathBuf, bool), CommandError> {
+        let (mut growing, mut damaged) = (GrowingReel::new(live, &path), false);
+        loop {
+            damaged |= self.run(source, &path, context, || args.follow && growing.goes_on())?;
+            let may_continue = args.follow && self.left != Some(0);
+            let Some(next) = may_continue.then(|| growing.next_reel(|| false)).flatten() else { break };
+            context.printer.note(&format!("recording continues in {}", next.display()));
+            (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
+        }
+        growing.report_end(note);
+        Ok((path, damaged))
+    }
+
+    /// Prints what comes at the end.
+    fn finish(
+        mut self,
+        path: &Path,
+        damaged: bool,
+        args: &ShowArgs,
+        context: &Context,
+    ) -> Result<Outcome, CommandError> {
+        self.form.finish(context)?;
+        self.progress.finish();
+        self.warning.print_of_reel(path);
+        // After a limited number of events, the rest of the sessions is unknown.
+        let checking = self.checking.take().filter(|_| self.left != Some(0));
+        let is_text = args.format != Format::Json && !args.view.is_drawn();
+        let verdict = checking.map(|checking| checking.finish(is_text, context)).transpose()?;
+        if let Some(why) = self.why_nothing().filter(|_| !damaged) {
+            context.printer.note(&why);
+        }
+        let has_findings = matches!(verdict, Some(Outcome::Findings));
+        Ok(if damaged || has_findings || self.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
+    }
+
     /// Shows everything. Returns whether the reel is damaged.
     fn run(
         &mut self,

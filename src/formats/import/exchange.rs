@@ -161,7 +161,7 @@ pub(super) fn event(place: Place, block: Vec<u8>, endpoint: impl FnOnce(&str), o
     }
 }
 
-/// Adds a body: a message, or an event of the transport if it is none.
+/// Adds a body: a message, or an event of the transport if it is not one.
 fn body(place: Place, direction: Direction, body: &[u8], out: &mut Events) {
     if body.is_empty() {
         return;

@@ -1,11 +1,9 @@
 //! `show --view prompt`: what the model would have seen at each turn.
 
-use super::{Format, ShowArgs};
-use crate::cli::printer::note;
-use crate::cli::secret_warning::SecretWarning;
+use super::ShowArgs;
+use super::whole::{self, PartPrinter};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::files::reels;
 use crate::render::prompts;
 use crate::session::prompts::Prompts;
 use crate::sessions::live::Live;
@@ -23,34 +21,20 @@ pub(super) fn run(
     terms: &str,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    let (reader, path) = super::whole(args, "prompt", live, path, terms)?;
     let wanted = live.map_or(0, |live| live.stream);
     let mut found = Prompts::default();
-    let mut progress = context.printer.progress_through("reading", &path);
-    let reach = |position| progress.reach(position);
-    let damaged = reels::each_event(reader, &path, note, reach, |event| {
+    let damaged = whole::each_event(args, "prompt", (live, path, terms), context, |event| {
         if wanted == 0 || event.header.stream == wanted {
             found.take(event);
         }
-        Ok(())
     })?;
-    progress.finish();
     let (turns, left_out) = found.finish();
-    let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
+    let mut printer = PartPrinter::new(args, context)?;
     for turn in &turns {
-        if args.format == Format::Json {
-            let value = prompts::value(turn);
-            warning.take_text(&value.to_string());
-            context.printer.json(&value)?;
-            continue;
-        }
-        let mut text = String::new();
-        prompts::text(turn, &context.printer.palette, context.printer.width, &mut text);
-        warning.take_text(&text);
-        context.printer.line(text.trim_end())?;
+        let text = |out: &mut String| prompts::text(turn, &context.printer.palette, context.printer.width, out);
+        printer.print(|| prompts::value(turn), text)?;
     }
-    warning.print();
-    reels::report_left_out(left_out, note);
+    printer.finish(left_out);
     if turns.is_empty() {
         context.printer.note("the session contains nothing for a model: no instructions, tools, results or context");
     }

@@ -1,11 +1,9 @@
 //! `show --view tree`: the checkpoints that servers handed out.
 
-use super::{Format, ShowArgs};
-use crate::cli::printer::note;
-use crate::cli::secret_warning::SecretWarning;
+use super::ShowArgs;
+use super::whole::{self, PartPrinter};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::files::reels;
 use crate::render::checkpoint_tree;
 use crate::render::line::visible_text;
 use crate::session::checkpoint_tree::CheckpointTrees;
@@ -24,33 +22,20 @@ pub(super) fn run(
     terms: &str,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    let (reader, path) = super::whole(args, "tree", live, path, terms)?;
     let wanted = live.map_or(0, |live| live.stream);
     let mut checkpoint_trees = CheckpointTrees::default();
-    let mut progress = context.printer.progress_through("reading", &path);
-    let reach = |position| progress.reach(position);
-    let damaged = reels::each_event(reader, &path, note, reach, |event| {
-        checkpoint_trees.take(event);
-        Ok(())
-    })?;
-    progress.finish();
+    let damaged = whole::each_event(args, "tree", (live, path, terms), context, |event| checkpoint_trees.take(event))?;
     let mut shown = 0;
-    let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
+    let mut printer = PartPrinter::new(args, context)?;
     for (stream, server, tree) in checkpoint_trees.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
         shown += 1;
-        if args.format == Format::Json {
-            let value = checkpoint_tree::value(stream, &server, tree);
-            warning.take_text(&value.to_string());
-            context.printer.json(&value)?;
-            continue;
-        }
-        let mut text = format!("{}\n", visible_text(&server));
-        checkpoint_tree::text(tree, &context.printer.palette, &mut text);
-        warning.take_text(&text);
-        context.printer.line(text.trim_end())?;
+        let text = |out: &mut String| {
+            out.push_str(&format!("{}\n", visible_text(&server)));
+            checkpoint_tree::text(tree, &context.printer.palette, out);
+        };
+        printer.print(|| checkpoint_tree::value(stream, &server, tree), text)?;
     }
-    warning.print();
-    reels::report_left_out(checkpoint_trees.left_out(), note);
+    printer.finish(checkpoint_trees.left_out());
     if shown == 0 {
         context.printer.note("no server returned a checkpoint");
     }

@@ -1,5 +1,6 @@
 //! The report of a comparison: the units that are on one side only, and those that changed, with their changes.
 
+use super::Options;
 use super::recording::{Unit, UnitKind};
 use super::volatile::Kind;
 use crate::wire::Direction;
@@ -22,6 +23,8 @@ pub enum UnitSide {
 }
 
 impl UnitSide {
+    const ALL: [Self; 5] = [Self::Envelope, Self::Params, Self::Result, Self::Error, Self::Line];
+
     /// Returns the name in JSON and in the patterns of [`Options::ignore`](super::Options::ignore).
     pub fn name(self) -> &'static str {
         match self {
@@ -48,6 +51,8 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    const ALL: [Self; 4] = [Self::Added, Self::Removed, Self::Changed, Self::Reordered];
+
     /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -70,6 +75,19 @@ pub enum LineTag {
     Added,
 }
 
+impl LineTag {
+    const ALL: [Self; 3] = [Self::Both, Self::Removed, Self::Added];
+
+    /// Returns the name in JSON.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::Removed => "removed",
+            Self::Added => "added",
+        }
+    }
+}
+
 /// Changed lines of a text, with some lines around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
@@ -77,15 +95,54 @@ pub struct Hunk {
     pub left_line: usize,
     /// The number of its first line on the right, from 1.
     pub right_line: usize,
-    /// The lines, without their line endings.
-    pub lines: Vec<(LineTag, String)>,
+    /// The lines.
+    pub lines: Vec<HunkLine>,
+}
+
+/// A line of a hunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HunkLine {
+    /// The sides that have it.
+    pub tag: LineTag,
+    /// The line, without its line ending.
+    pub text: String,
+    /// How many bytes at its beginning differ from the line that replaces it in nothing but volatile values.
+    pub alike: usize,
 }
 
 impl Change {
+    /// Reads a change from its JSON in a report; `None` if it has another form.
+    pub(crate) fn from_json(json: &Value) -> Option<Self> {
+        let named = |member: &str| json[member].as_str();
+        let text = |member: &str| json.get(member).map(Value::to_string);
+        let place = named("place").unwrap_or_default().to_owned();
+        let side = UnitSide::ALL.into_iter().find(|side| Some(side.name()) == named("side"))?;
+        let kind = ChangeKind::ALL.into_iter().find(|kind| Some(kind.name()) == named("kind"))?;
+        let (left, right, label) = (text("left"), text("right"), named("label").map(str::to_owned));
+        let alike = [0, 1].map(|side| number(&json["alike"][side]));
+        let hunks = json["hunks"].as_array().into_iter().flatten().map(Hunk::from_json).collect();
+        Some(Self { side, place, kind, left, right, alike, hunks, label })
+    }
+
     /// Returns the place in the message, as [`Options::ignore`](super::Options::ignore) takes it.
     pub fn pointer(&self) -> String {
         format!("/{}{}", self.side.name(), self.place)
     }
+}
+
+impl Hunk {
+    fn from_json(json: &Value) -> Self {
+        let line = |json: &Value| {
+            let tag = LineTag::ALL.into_iter().find(|tag| json[0] == tag.name())?;
+            Some(HunkLine { tag, text: json[1].as_str()?.to_owned(), alike: number(&json[2]) })
+        };
+        let lines = json["lines"].as_array().into_iter().flatten().filter_map(line).collect();
+        Self { left_line: number(&json["left_line"]), right_line: number(&json["right_line"]), lines }
+    }
+}
+
+fn number(json: &Value) -> usize {
+    json.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default()
 }
 
 /// One change within a pair of units.
@@ -102,6 +159,8 @@ pub struct Change {
     pub left: Option<String>,
     /// The JSON text on the right; absent if the value was removed.
     pub right: Option<String>,
+    /// How many bytes at the beginning of the JSON text differ in nothing but volatile values, on each side.
+    pub alike: [usize; 2],
     /// The changed lines, for texts of several lines.
     pub hunks: Vec<Hunk>,
     /// The name of the innermost list item around the place, such as a tool's.
@@ -239,6 +298,27 @@ impl Mapped {
     }
 }
 
+/// A place that was compared in another way, and whether a message had something there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceUse {
+    /// The option: `ignore` or `unordered`.
+    pub option: &'static str,
+    /// The place, as the user named it.
+    pub place: String,
+    /// Whether a message on one of the sides had something there.
+    pub is_used: bool,
+}
+
+impl PlaceUse {
+    /// Combines what both sides found.
+    pub(super) fn of(options: &Options, left: &[bool], right: &[bool]) -> Vec<Self> {
+        let ignored = options.ignore.iter().map(|place| ("ignore", place));
+        let places = ignored.chain(options.unordered.iter().map(|place| ("unordered", place))).enumerate();
+        let is_used = |at: usize| [left, right].iter().any(|side| side.get(at) == Some(&true));
+        places.map(|(at, (option, place))| Self { option, place: place.clone(), is_used: is_used(at) }).collect()
+    }
+}
+
 /// The differences between two recordings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -256,6 +336,8 @@ pub struct Report {
     pub mapped: Mapped,
     /// The number of differences left out because they also occur between two runs of one version.
     pub learned: usize,
+    /// The places of [`Options::ignore`](super::Options::ignore) and `unordered`.
+    pub places: Vec<PlaceUse>,
     /// The differences in the order of the left side; a unit on the right only follows its neighbours.
     pub units: Vec<UnitDiff>,
 }
@@ -285,7 +367,7 @@ impl Report {
     ///
     /// ```text
     /// {"only_left":N, "only_right":N, "changed":N, "moved":N, "same":N, "learned":N, "volatile":VOLATILE,
-    ///  "units":[UNIT…]}
+    ///  "places":[{"option":"ignore|unordered", "place":TEXT, "used":BOOL}…], "units":[UNIT…]}
     /// VOLATILE: {"mapped":N, "kinds":{KIND:N…}, "values":[{"kind":KIND, "left":TEXT, "right":TEXT, "count":N}…]}
     /// UNIT:   {"status":"only_left|only_right|changed|moved", "kind":"request|notification|orphan|line|stderr",
     ///          "direction":"c2s|s2c", "method":TEXT|null, "subject":TEXT|null, "moved":BOOL,
@@ -293,17 +375,20 @@ impl Report {
     ///          "patch":[OPERATION…]}
     /// PLACE:  {"seq":N, "answer_seq":N|null, "time_ns":N, "latency_ns":N|null}
     /// CHANGE: {"side":"envelope|params|result|error|line", "place":POINTER, "pointer":POINTER,
-    ///          "kind":"added|removed|changed|reordered", "label":TEXT, "left":ANY, "right":ANY, "hunks":[HUNK…]}
-    /// HUNK:   {"left_line":N, "right_line":N, "lines":[["both|removed|added", TEXT]…]}
+    ///          "kind":"added|removed|changed|reordered", "label":TEXT, "left":ANY, "right":ANY, "alike":[N, N],
+    ///          "hunks":[HUNK…]}
+    /// HUNK:   {"left_line":N, "right_line":N, "lines":[["both|removed|added", TEXT, N]…]}
     /// ```
     ///
-    /// Absent values of `label`, `left`, `right`, `hunks`, `crossed_result` and `patch` are left out. A number that a double cannot represent in
+    /// `alike` is the length of the beginning of `left` and `right` that has only volatile differences, in bytes of their
+    /// JSON texts; the number in a line is the same for its text.
+    /// Absent values of `places`, `label`, `left`, `right`, `alike`, `hunks`, `crossed_result` and `patch`, and a number 0 in a line, are left out. A number that a double cannot represent in
     /// its notation is given as a string.
     ///
     /// `patch` is a JSON Patch (RFC 6902) for the object `{"params":…, "result":…, "error":…}` of the left side. It
     /// makes only the reported changes, and none for a different order.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut value = json!({
             "only_left": self.only_left,
             "only_right": self.only_right,
             "changed": self.changed,
@@ -312,7 +397,12 @@ impl Report {
             "learned": self.learned,
             "volatile": self.mapped.to_json(),
             "units": self.units.iter().map(unit_json).collect::<Vec<_>>(),
-        })
+        });
+        if !self.places.is_empty() {
+            let place = |one: &PlaceUse| json!({"option": one.option, "place": one.place, "used": one.is_used});
+            value["places"] = self.places.iter().map(place).collect();
+        }
+        value
     }
 }
 
@@ -362,6 +452,9 @@ fn change_json(change: &Change) -> Value {
     if let Some(text) = &change.right {
         value["right"] = parsed(text);
     }
+    if change.alike != [0; 2] {
+        value["alike"] = json!(change.alike);
+    }
     if !change.hunks.is_empty() {
         value["hunks"] = change.hunks.iter().map(hunk_json).collect();
     }
@@ -378,16 +471,12 @@ pub(super) fn parsed(text: &str) -> Value {
 }
 
 fn hunk_json(hunk: &Hunk) -> Value {
-    let lines: Vec<_> = hunk.lines.iter().map(|(tag, text)| json!([tag_name(*tag), text])).collect();
+    let line = |line: &HunkLine| match line.alike {
+        0 => json!([line.tag.name(), line.text]),
+        alike => json!([line.tag.name(), line.text, alike]),
+    };
+    let lines: Vec<_> = hunk.lines.iter().map(line).collect();
     json!({"left_line": hunk.left_line, "right_line": hunk.right_line, "lines": lines})
-}
-
-fn tag_name(tag: LineTag) -> &'static str {
-    match tag {
-        LineTag::Both => "both",
-        LineTag::Removed => "removed",
-        LineTag::Added => "added",
-    }
 }
 
 #[cfg(test)]
@@ -402,6 +491,7 @@ mod tests {
             kind: ChangeKind::Removed,
             left: None,
             right: None,
+            alike: [0; 2],
             hunks: Vec::new(),
             label: None,
         };

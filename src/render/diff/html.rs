@@ -1,6 +1,6 @@
 //! The report as a page for browsers: A beside B, each message folded. It needs no script.
 
-use super::rows::{Line, Row, Space, rows};
+use super::rows::{Line, Row, SEE_ALL, Space, rows};
 use super::summary::latency_cells;
 use super::{Shown, title};
 use crate::diff::{Change, Status, SummaryRow, UnitDiff};
@@ -100,7 +100,7 @@ fn change(change: &Change, out: &mut String) {
     let label = change.label.as_deref().map(|label| format!(" ({label})")).unwrap_or_default();
     let place = escaped(&format!("{}{label}", change.pointer()));
     let _ = writeln!(out, "<div class=\"diff\"><div class=\"wide\">{place}</div>");
-    for row in rows(change, Space { widest: WIDEST, is_full: false }) {
+    for row in rows(change, Space { widest: WIDEST, is_full: false, hint: SEE_ALL }) {
         let _ = match row {
             Row::Fold(text) => writeln!(out, "<div class=\"wide\">{}</div>", escaped(&text)),
             Row::Both(text) => {

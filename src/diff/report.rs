@@ -250,12 +250,13 @@ pub struct UnitDiff {
 }
 
 impl UnitDiff {
-    /// Returns whether the only difference is that the request has no answer on the right.
-    fn differs_in_missing_answer(&self) -> bool {
+    /// Returns whether the only difference is that the request has no answer on this side.
+    fn differs_in_missing_answer(&self, side: &Option<UnitPlace>) -> bool {
         let is_of_answer = |change: &Change| matches!(change.side, UnitSide::Result | UnitSide::Error);
         self.status == Status::Changed
             && !self.moved
-            && self.right.as_ref().is_some_and(|place| place.answer_seq.is_none())
+            && self.kind == UnitKind::Request
+            && side.as_ref().is_some_and(|place| place.answer_seq.is_none())
             && self.changes.iter().all(is_of_answer)
     }
 }
@@ -356,11 +357,19 @@ impl Report {
         self.units.retain(|unit| {
             let is_missing = is_optional(unit) && unit.status == Status::OnlyLeft;
             self.only_left -= usize::from(is_missing);
-            !(is_missing || is_optional(unit) && unit.differs_in_missing_answer())
+            !(is_missing || is_optional(unit) && unit.differs_in_missing_answer(&unit.right))
         });
         let unanswered = before - self.units.len() - (was_missing - self.only_left);
         self.changed -= unanswered;
         self.same += unanswered;
+    }
+
+    /// Counts requests as the same whose answer the left side lost.
+    pub(crate) fn excuse_lost_answers(&mut self) {
+        let before = self.units.len();
+        self.units.retain(|unit| !unit.differs_in_missing_answer(&unit.left));
+        self.changed -= before - self.units.len();
+        self.same += before - self.units.len();
     }
 
     /// Returns the report as one JSON object:
@@ -525,5 +534,19 @@ mod tests {
         let left: Vec<u64> = report.units.iter().filter_map(|unit| unit.left.as_ref()).map(|place| place.seq).collect();
         assert_eq!(left, [1, 4, 5, 7]);
         assert_eq!((report.only_left, report.changed, report.same), (1, 3, 2));
+    }
+
+    #[test]
+    fn an_answer_that_the_left_side_lost_is_no_difference() {
+        let without_answer = |side| {
+            let mut unit = unit(Status::Changed, 1, side, Some(9));
+            unit.left.iter_mut().for_each(|place| place.answer_seq = None);
+            unit
+        };
+        let answered = unit(Status::Changed, 3, UnitSide::Result, Some(4));
+        let units = vec![without_answer(UnitSide::Result), without_answer(UnitSide::Params), answered];
+        let mut report = Report { changed: 3, same: 1, units, ..Report::default() };
+        report.excuse_lost_answers();
+        assert_eq!((report.units.len(), report.changed, report.same), (2, 2, 2));
     }
 }

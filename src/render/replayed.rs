@@ -5,9 +5,11 @@ use super::results::{Case, CaseVerdict, Level, Location, Problem, Results, Suite
 use crate::diff::report::UnitSide;
 use crate::diff::{Change, ChangeKind};
 use crate::render::diff::{change_lines, first_difference};
+use crate::render::volatile::unused_place;
 use crate::wire::text::excerpt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The maximum length of a value in a problem, in characters.
@@ -22,7 +24,7 @@ const WIDEST_LINE: usize = 4000;
 pub(crate) struct SessionReport {
     /// The path of the recording.
     pub recording: String,
-    /// The path of the new session's reel.
+    /// The path of the new session's reel; empty if it was not kept.
     pub session: String,
     /// The number of the session in the recording.
     pub stream: u32,
@@ -36,6 +38,8 @@ pub(crate) struct SessionReport {
     pub verdict: Verdict,
     /// The number of messages sent.
     pub sent: usize,
+    /// How many of them are requests.
+    pub sent_requests: usize,
     /// The number of requests answered.
     pub answered: usize,
     /// The requests that were to be sent.
@@ -110,12 +114,27 @@ impl SessionReport {
 /// Returns the results of replays.
 pub(crate) fn results(sessions: &[&SessionReport]) -> Results {
     let notes = sessions.iter().flat_map(|one| one.notes.iter().map(|note| format!("{}: {note}", one.name())));
+    let notes = notes.chain(unused_places(sessions));
     Results {
         title: "mcpreel replay".to_owned(),
         suites: sessions.iter().map(|one| suite(one)).collect(),
         rules: Vec::new(),
         notes: notes.collect(),
     }
+}
+
+/// Returns a note for each place of `--ignore` and `--unordered` at which no message of any session had anything. There is
+/// none if a session did not reach its end.
+pub(crate) fn unused_places(sessions: &[&SessionReport]) -> Vec<String> {
+    if sessions.iter().any(|session| session.is_stopped || session.diff.is_null()) {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    for place in sessions.iter().flat_map(|session| session.diff["places"].as_array().into_iter().flatten()) {
+        let name = |member: &str| place[member].as_str().unwrap_or_default();
+        *found.entry((name("option"), name("place"))).or_default() |= place["used"] == true;
+    }
+    found.into_iter().filter(|(_, is_used)| !is_used).map(|((option, place), _)| unused_place(option, place)).collect()
 }
 
 fn suite(session: &SessionReport) -> Suite {
@@ -338,6 +357,18 @@ mod tests {
         let out = changed_as(Form::Github, change);
         assert!(out.contains("same  one\" was recorded, not …"), "{out}");
         assert!(out.contains("same  two\" (at /result/x)%0A- \"at 10:00 same"), "{out}");
+    }
+
+    #[test]
+    fn a_place_to_ignore_is_noted_if_no_session_has_it() {
+        let with = |places: Value| SessionReport { diff: json!({"places": places}), ..SessionReport::default() };
+        let place = |place: &str, used: bool| json!({"option": "ignore", "place": place, "used": used});
+        let one = with(json!([place("/a", false), place("/b", false)]));
+        let other = with(json!([place("/a", true), place("/b", false)]));
+        let stopped = SessionReport { is_stopped: true, ..one.clone() };
+        assert_eq!(unused_places(&[&one, &other]), ["--ignore /b matches nothing"]);
+        assert_eq!(unused_places(&[&one, &stopped]), [""; 0]);
+        assert_eq!(results(&[&one, &other]).notes, ["--ignore /b matches nothing"]);
     }
 
     #[test]

@@ -170,12 +170,22 @@ impl ReplayEngine {
         let mut outputs = Vec::new();
         let waiting = self.waiting.remove(&Id(id).key());
         let seq = waiting.as_ref().map(|waiting| self.plan.conversation.entries[waiting.request.0].seq());
+        let recorded = waiting.as_ref().and_then(|waiting| self.recorded_answer(waiting.request));
+        let reason = reason.to_owned();
+        let note = match (recorded, refusal) {
+            // The recorded server refused it, too.
+            (Some(answer), Some(_)) if self.plan.conversation.entries[answer].kind == MessageKind::Error => None,
+            (_, Some(_)) => Some(Note::Refused { seq, reason }),
+            (_, None) => Some(Note::Undelivered { seq, reason }),
+        };
         match (waiting, refusal) {
             (Some(waiting), Some(refusal)) => self.settle(now, waiting, refusal, &mut outputs),
             (Some(waiting), None) => drop(self.settled.insert(waiting.request)),
             (None, _) => {}
         }
-        self.note(Note::Undelivered { seq, reason: reason.to_owned() }, &mut outputs);
+        if let Some(note) = note {
+            self.note(note, &mut outputs);
+        }
         outputs.extend(self.advance(now));
         outputs
     }
@@ -195,7 +205,8 @@ impl ReplayEngine {
             // The recorded server did not answer, either.
             if was_answered {
                 let (seq, message) = (entry.seq(), label(entry));
-                let is_handshake = entry.method.as_deref() == Some("initialize");
+                // A server that does not answer the first of them would not answer the second one, either.
+                let is_handshake = matches!(entry.method.as_deref(), Some("initialize" | "server/discover"));
                 let note = Note::TimedOut { seq, message, after: timeout };
                 if is_handshake {
                     self.outcome.notes.push(note);
@@ -277,12 +288,17 @@ impl ReplayEngine {
         self.outcome.answered += 1;
         let asked = &self.plan.conversation.entries[waiting.request.0];
         let (seq, method) = (asked.seq(), asked.method.as_deref().unwrap_or_default().to_owned());
-        let recorded = asked.requests.get(waiting.request.1).and_then(|request| request.answer);
+        let recorded = self.recorded_answer(waiting.request);
         if let Some(kept) = recorded.and_then(|recorded| self.live.get_mut(&recorded)) {
             *kept = envelope.result.or(envelope.error).map(<[u8]>::to_vec);
         }
         let latency = now.saturating_sub(waiting.sent_at);
         outputs.push(Output::Answered { seq, method, message: message.to_vec(), latency });
+    }
+
+    /// Returns the entry of the recorded answer to a request.
+    fn recorded_answer(&self, (entry, number): (usize, usize)) -> Option<usize> {
+        self.plan.conversation.entries[entry].requests.get(number)?.answer
     }
 
     /// Counts a message that the server sent by itself.
@@ -360,6 +376,7 @@ impl ReplayEngine {
         let (seq, body, requests) = (entry.seq(), entry.body().to_vec(), entry.requests.clone());
         let message = self.bound(seq, &body, &step.bindings, outputs);
         let again = self.plan.is_for_modern().then(|| (message.clone(), 0));
+        self.outcome.sent_requests += usize::from(!requests.is_empty());
         for (number, request) in requests.into_iter().enumerate() {
             let waiting = Waiting { request: (step.entry, number), sent_at: now, again: again.clone() };
             self.waiting.insert(request.id, waiting);

@@ -41,7 +41,9 @@ pub(super) fn html(shown: &Shown<'_>, out: &mut String) {
     if !shown.is_only_latency {
         let mut text = String::new();
         volatile::text(shown.report, &mut text);
-        let _ = writeln!(out, "<h2>Not compared</h2>\n<pre>{}</pre>", lines(&text));
+        if !text.is_empty() {
+            let _ = writeln!(out, "<h2>Not compared</h2>\n<pre>{}</pre>", lines(&text));
+        }
     }
     out.push_str("</main>\n</body>\n</html>\n");
 }

@@ -123,14 +123,20 @@ pub(super) fn marked(left: &str, right: &str) -> (Line, Line) {
 /// Returns both texts, with the parts that differ marked. Before these places, nothing that differs counts.
 fn marked_after(left: &str, right: &str, alike: [usize; 2]) -> (Line, Line) {
     let ([before, left], [in_front, right]) = (divided(left, alike[0]), divided(right, alike[1]));
-    let (mut one, mut other) = marked_words(&left, &right);
-    for (line, before) in [(&mut one, before), (&mut other, in_front)] {
-        if let ([only], false) = (&mut line[..], before.is_empty()) {
-            only.differs = left != right;
-        }
-        line.splice(..0, plain(&before).into_iter().filter(|span| !span.text.is_empty()));
+    let (one, other) = marked_words(&left, &right);
+    let differ = left != right;
+    (with_beginning(&before, one, differ), with_beginning(&in_front, other, differ))
+}
+
+/// Puts a beginning that does not count before a line. If nothing in the line is marked although it differs, all of it is.
+fn with_beginning(before: &str, line: Line, differs: bool) -> Line {
+    if before.is_empty() {
+        return line;
     }
-    (one, other)
+    let is_whole = line.len() == 1 && differs;
+    let mut whole = plain(before);
+    line.iter().for_each(|span| push(&mut whole, &span.text, span.differs || is_whole));
+    whole
 }
 
 /// Returns a text in two parts that are safe to print. If a secret begins in the first part and ends in the second one,

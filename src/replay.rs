@@ -21,7 +21,7 @@ mod substitute;
 
 pub use conversation::{Conversation, Conversations};
 pub(crate) use conversation::{Entry, Loss};
-pub(crate) use engine::{End, Note, Outcome, Sent};
+pub(crate) use engine::{End, Outcome, Sent};
 pub use engine::{Output, ReplayEngine, Settings};
 pub use plan::{Plan, Selection};
 pub use replies::Answers;

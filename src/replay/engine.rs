@@ -24,11 +24,14 @@ pub struct Settings {
     pub max_in_flight: usize,
     /// Answers to requests of the server, in place of the recorded ones.
     pub answers: Answers,
+    /// Send nothing more after an answer did not come, and nothing before the caller has seen an answer, who may stop.
+    pub stops_early: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { speed: None, timeout: Duration::from_secs(30), max_in_flight: usize::MAX, answers: Answers::default() }
+        let (answers, max_in_flight) = (Answers::default(), usize::MAX);
+        Self { speed: None, timeout: Duration::from_secs(30), max_in_flight, answers, stops_early: false }
     }
 }
 
@@ -104,6 +107,8 @@ pub struct ReplayEngine {
     sent: Sent,
     outcome: Outcome,
     is_finished: bool,
+    /// Nothing is sent before the caller has seen an answer.
+    is_held: bool,
     /// Answers to the server's requests that the recorded client did not give at once, by when they are due.
     later: BTreeMap<(Duration, u64), Vec<u8>>,
 }
@@ -144,6 +149,7 @@ impl ReplayEngine {
             sent: Sent::default(),
             outcome: Outcome::default(),
             is_finished: false,
+            is_held: false,
             later: BTreeMap::new(),
         }
     }
@@ -161,7 +167,11 @@ impl ReplayEngine {
             MessageKind::Batch => json::items(message).for_each(|item| self.take(now, item, &mut outputs)),
             _ => self.take(now, message, &mut outputs),
         }
-        outputs.extend(self.advance(now));
+        let is_answer = |output: &Output| matches!(output, Output::Answered { .. });
+        self.is_held = self.settings.stops_early && outputs.iter().any(is_answer);
+        if !self.is_held {
+            outputs.extend(self.advance(now));
+        }
         outputs
     }
 
@@ -192,6 +202,7 @@ impl ReplayEngine {
 
     /// Gives up what takes too long, and sends what is due.
     pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
+        self.is_held = false;
         let mut outputs = Vec::new();
         let timeout = self.settings.timeout;
         let is_late = |(_, one): &(&IdKey, &Waiting)| one.sent_at + timeout <= now;
@@ -208,7 +219,7 @@ impl ReplayEngine {
                 // A server that does not answer the first of them would not answer the second one, either.
                 let is_handshake = matches!(entry.method.as_deref(), Some("initialize" | "server/discover"));
                 let note = Note::TimedOut { seq, message, after: timeout };
-                if is_handshake {
+                if is_handshake || self.settings.stops_early {
                     self.outcome.notes.push(note);
                     return self.give_up();
                 }
@@ -223,6 +234,9 @@ impl ReplayEngine {
     pub fn next_timeout(&self) -> Option<Duration> {
         if self.is_finished {
             return None;
+        }
+        if self.is_held {
+            return Some(Duration::ZERO);
         }
         let answers = self.waiting.values().map(|waiting| waiting.sent_at + self.settings.timeout);
         let has_room = self.waiting.len() < self.settings.max_in_flight;
@@ -250,7 +264,7 @@ impl ReplayEngine {
     }
 
     /// Ends the replay because an answer did not come.
-    pub(crate) fn give_up(&mut self) -> Vec<Output> {
+    fn give_up(&mut self) -> Vec<Output> {
         self.finish(Some(End::Unanswered))
     }
 

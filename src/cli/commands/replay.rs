@@ -341,7 +341,8 @@ impl ReplayArgs {
         };
         let default = Settings::default();
         let max_in_flight = self.concurrency.map_or(usize::MAX, |limit| limit as usize);
-        Ok(Settings { speed: self.pace.0, timeout: self.timeout.unwrap_or(default.timeout), max_in_flight, answers })
+        let (speed, timeout) = (self.pace.0, self.timeout.unwrap_or(default.timeout));
+        Ok(Settings { speed, timeout, max_in_flight, answers, stops_early: self.fail_fast })
     }
 
     /// The reel of the new session with this number.

@@ -8,7 +8,7 @@ use crate::cli::client_session::{self, ClientOptions};
 use crate::diff::Report;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::replayed::{Request, SessionReport};
-use crate::replay::{End, Note, Outcome, Output, Plan, ReplayEngine, Sent, modern};
+use crate::replay::{End, Outcome, Output, Plan, ReplayEngine, Sent, modern};
 use crate::runtime;
 use crate::runtime::client::{Runner, ServerText};
 use crate::wire::text::counted;
@@ -92,10 +92,6 @@ async fn play(
     while let Some(output) = runner.next(None).await {
         match output {
             Output::Finished => break,
-            Output::Note(Note::TimedOut { .. }) if args.fail_fast => {
-                let outputs = runner.engine.give_up();
-                runner.take(outputs);
-            }
             Output::Note(note) => progress.aside(|| context.printer.note(&note.to_string())),
             Output::Answered { seq, method, message, latency } => {
                 latencies.insert(seq, latency);

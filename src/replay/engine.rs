@@ -182,11 +182,12 @@ impl ReplayEngine {
         let seq = waiting.as_ref().map(|waiting| self.plan.conversation.entries[waiting.request.0].seq());
         let recorded = waiting.as_ref().and_then(|waiting| self.recorded_answer(waiting.request));
         let reason = reason.to_owned();
-        let note = match (recorded, refusal) {
+        let had_result = recorded.is_some_and(|it| self.plan.conversation.entries[it].kind == MessageKind::Result);
+        let note = match refusal {
+            None => Some(Note::Undelivered { seq, reason }),
             // The recorded server refused it, too.
-            (Some(answer), Some(_)) if self.plan.conversation.entries[answer].kind == MessageKind::Error => None,
-            (_, Some(_)) => Some(Note::Refused { seq, reason }),
-            (_, None) => Some(Note::Undelivered { seq, reason }),
+            Some(_) if seq.is_some() && !had_result => None,
+            Some(_) => Some(Note::Refused { seq, reason }),
         };
         match (waiting, refusal) {
             (Some(waiting), Some(refusal)) => self.settle(now, waiting, refusal, &mut outputs),

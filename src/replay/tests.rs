@@ -357,9 +357,14 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 #[test]
 fn a_refusal_is_noted_unless_the_recorded_server_refused_too() {
     let refused = (SERVER, json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "no"}}));
-    for (recorded, expected) in
-        [(refused.clone(), vec![]), (answer(1, json!({})), vec!["the server refused seq 0: HTTP 400"])]
-    {
+    // Over HTTP, a refusal may have no id.
+    let without_id = (SERVER, json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "no"}}));
+    let cases = [
+        (refused.clone(), vec![]),
+        (without_id, vec![]),
+        (answer(1, json!({})), vec!["the server refused seq 0: HTTP 400"]),
+    ];
+    for (recorded, expected) in cases {
         let mut engine = engine(&[ask(1, "a", json!({})), recorded], Settings::default());
         engine.start(ms(0));
         engine.undelivered(ms(1), b"1", "HTTP 400", Some(&text(&refused)));

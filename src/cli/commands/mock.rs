@@ -43,7 +43,7 @@ use upstream::Upstream;
 Examples:
   mcpreel mock session.reel
   mcpreel mock session.reel --match normalised --reuse
-  mcpreel mock session.reel --stream 0
+  mcpreel mock session.reel --stream 1
   mcpreel mock session.reel --map /home/me/project=/builds/project
   mcpreel mock session.reel --strict --report report.json --redact
   mcpreel mock session.reel --listen 0 --ready-file ready.json

@@ -440,8 +440,11 @@ impl Comparer<'_> {
         if let Some(change) = self.changes.last_mut() {
             let [one, other] = text::alike(left, right);
             // Without the quotation mark at the end.
-            let quoted = |text: &str| if text.is_empty() { 0 } else { quote(text).len() - 1 };
-            change.alike = [quoted(&left.text[..one]), quoted(&right.text[..other])];
+            let quoted = |text: &str, end: usize| match text.get(..end).unwrap_or_default() {
+                "" => 0,
+                beginning => quote(beginning).len() - 1,
+            };
+            change.alike = [quoted(left.text, one), quoted(right.text, other)];
             change.hunks = hunks;
         }
     }

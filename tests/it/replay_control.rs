@@ -6,12 +6,12 @@ use crate::replaying::{lines, reel, replay, request, result, server};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A server whose tools all say its argument. The tool `silent` says nothing.
+/// A server whose tools all say its argument.
 const SAYER: &str = r#"
 import json, sys
 for line in sys.stdin:
     m = json.loads(line)
-    if "id" not in m or m["params"].get("name") == "silent":
+    if "id" not in m:
         continue
     content = [{"type": "text", "text": sys.argv[1]}]
     print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": {"content": content}}), flush=True)
@@ -150,15 +150,17 @@ fn a_suite_notes_what_no_recording_has() {
 #[test]
 fn a_replay_ends_at_the_first_answer_that_does_not_come_if_the_user_wants_that() {
     let stage = Stage::new();
-    let command = two_calls(&stage, "old");
-    let silent = [call(1, "a"), said(1, "old"), call(2, "silent"), said(2, "old"), call(3, "a"), said(3, "old")];
-    reel(&stage, "t.reel", &silent);
+    let messages = [call(1, "a"), said(1, "old"), call(2, "b"), said(2, "old"), call(3, "a"), said(3, "old")];
+    reel(&stage, "t.reel", &messages);
+    let [first, third] = [1, 3].map(|id| said(id, "old").1);
+    let script = format!("read a; echo '{first}'; read b; read c && echo '{third}'; cat >/dev/null");
     for (options, sent, answered) in [(&["--fail-fast"][..], 2, 1), (&[], 3, 2)] {
-        let output = replay(&stage, &[options, &["--timeout", "300ms", "--format", "json"]].concat(), &command);
+        let options = [options, &["--timeout", "2s", "--format", "json"]].concat();
+        let output = replay(&stage, &options, &["--", "sh", "-c", &script]);
         assert_eq!(output.code(), 5, "{output:?}");
         let report = output.json();
         assert_eq!((&report["sent"], &report["answered"]), (&json!(sent), &json!(answered)), "{report}");
-        assert_eq!(report["failure"], "no answer to tools/call silent (seq 2) within 300ms");
+        assert_eq!(report["failure"], "no answer to tools/call b (seq 2) within 2s");
     }
 }
 

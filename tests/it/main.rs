@@ -45,6 +45,7 @@ mod recipes;
 mod reels;
 mod remote;
 mod replay;
+mod replay_control;
 mod replaying;
 mod reports;
 mod scenarios;

@@ -15,6 +15,7 @@ use crate::diff::surface::{Extractor, Likeness, Surface};
 use crate::diff::{Collector, Learned, Options, Recording, Report, compare};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
+use crate::render::volatile;
 use crate::trace::{Damage, Event, EventKind};
 use clap::Args;
 use inputs::Input;
@@ -126,8 +127,10 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
         let noise = compare_files([in_a, again], &options, args, context)?;
         report.leave_out(&Learned::of(&noise.report));
     }
+    let unused = volatile::unused(&report);
     let found = args.view.select(report, renamed, &in_left, &in_right);
     args.view.print(&found, paths, &in_left, &redact, context)?;
+    comparing::report_unused(unused, context);
     Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
 }
 

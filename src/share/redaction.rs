@@ -12,11 +12,11 @@ use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
 use super::report::Report;
 use crate::redact::detectors::Severity;
-use crate::redact::{Finder, Prefilter, Pseudonyms, Settings};
+use crate::redact::{Finder, Lookalike, Prefilter, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Framing, json};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The note in a reel's header that says with which rules and settings it was redacted.
@@ -74,10 +74,30 @@ impl Redaction {
     /// If the settings are not valid: a sentence that names the wrong one.
     pub(crate) fn comparing(settings: &Settings) -> Result<Self, String> {
         let mut made = Self::new(settings, b"")?;
-        made.replacer.finder = made.replacer.finder.taking_pseudonyms();
+        made.replacer.finder.take_lookalikes_as(Lookalike::StandIn);
         made.replacer.prefilter = None;
         made.replacer.pseudonyms = Pseudonyms::alike();
         Ok(made)
+    }
+
+    /// Takes what looks like a pseudonym for one, which stays: in texts that may come from a redacted reel.
+    #[must_use]
+    pub(crate) fn keeping_pseudonyms(mut self) -> Self {
+        self.keep_pseudonyms();
+        self
+    }
+
+    fn keep_pseudonyms(&mut self) {
+        self.replacer.finder.take_lookalikes_as(Lookalike::Pseudonym);
+        self.shapes.take_lookalikes_as(Lookalike::Pseudonym);
+        self.replacer.clean.clear();
+    }
+
+    /// Only the header of a reel says that what looks like a pseudonym is one. Everyone can choose such a password.
+    fn keep_pseudonyms_of(&mut self, header: &FileHeader) {
+        if is_redacted(&header.notes, "") {
+            self.keep_pseudonyms();
+        }
     }
 
     /// Returns the settings with which the reel of this header was redacted; `None` if it was not.
@@ -125,6 +145,7 @@ impl Redaction {
 
     /// The first pass: learns the secrets of the reel's own header.
     pub fn learn_header(&mut self, header: &FileHeader) {
+        self.keep_pseudonyms_of(header);
         let mut found = Vec::new();
         self.file_header(header, &mut found);
         self.learn_all(found);
@@ -290,6 +311,7 @@ impl Redaction {
 
     /// Returns the reel's own header without its secrets, and with the digest of rules and settings.
     pub fn header(&mut self, header: &FileHeader) -> FileHeader {
+        self.keep_pseudonyms_of(header);
         let mut found = Vec::new();
         let mut redacted = self.file_header(header, &mut found);
         found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
@@ -320,6 +342,15 @@ impl Redaction {
         let notes = notes.collect();
         FileHeader { created: header.created, tool, label, notes }
     }
+}
+
+/// Whether the notes of a reel say that it was redacted, or those of a merged one that all of its parts were.
+/// `prefix` is what the names of its notes begin with.
+fn is_redacted(notes: &BTreeMap<String, String>, prefix: &str) -> bool {
+    let part = |number: usize| format!("{prefix}merged.{number}");
+    let mut parts = (1..).map(part).take_while(|part| notes.contains_key(part)).peekable();
+    notes.contains_key(&format!("{prefix}{NOTE}"))
+        || parts.peek().is_some() && parts.all(|part| is_redacted(notes, &format!("{part}.")))
 }
 
 fn header_of(event: &NewEvent<'_>) -> EventHeader {
@@ -376,8 +407,16 @@ mod tests {
     }
 
     fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        redacted_by(Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings"), kind, payloads)
+    }
+
+    fn redacted_again(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+        redacted_by(redaction.keeping_pseudonyms(), kind, payloads)
+    }
+
+    fn redacted_by(mut redaction: Redaction, kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let header = |seq: usize| header(seq, kind);
-        let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
         for (seq, payload) in payloads.iter().enumerate() {
             redaction.learn(&Event { header: &header(seq), payload });
         }
@@ -451,7 +490,7 @@ mod tests {
             let once = redacted(kind, &payloads);
             let show =
                 |all: &[Vec<u8>]| all.iter().map(|one| String::from_utf8_lossy(one).into_owned()).collect::<Vec<_>>();
-            assert_eq!(show(&redacted(kind, &once)), show(&once), "seed {seed}: {:?}", show(&payloads));
+            assert_eq!(show(&redacted_again(kind, &once)), show(&once), "seed {seed}: {:?}", show(&payloads));
             for (before, after) in payloads.iter().zip(&once).filter(|_| is_message) {
                 assert!(
                     json::check(after).is_ok(),
@@ -594,7 +633,16 @@ mod tests {
             "mycookie",
             "totally token",
             "auth token",
+            "pass_phrase",
+            "pass-word",
+            "userpassword",
+            "auth",
+            "mot de passe",
+            "palavra-passe",
+            "mdp",
+            "field",
         ];
+        let names = names.into_iter().chain(crate::redact::FOREIGN);
         for name in names {
             for value in ["hunter2x", "q9w8e7r6!", "1234567", "correct horse"] {
                 let member = serde_json::json!({name: value, "n": {name: [value, 12345]}}).to_string();

@@ -91,7 +91,7 @@ impl SecretWarning {
     }
 
     fn found(&self) -> Option<String> {
-        let count = self.redaction.as_ref().map_or(0, |redaction| redaction.report().count());
+        let count = self.redaction.as_ref().map_or(0, |redaction| redaction.report().different());
         (count > 0).then(|| counted(count, "possible secret"))
     }
 }
@@ -175,7 +175,7 @@ impl Shared {
 
     /// Prints a note if there were secrets, and says what replaces them.
     pub(crate) fn print(&self) {
-        let count = self.redaction.as_ref().filter(|_| !self.replaces).map_or(0, |found| found.report().count());
+        let count = self.redaction.as_ref().filter(|_| !self.replaces).map_or(0, |found| found.report().different());
         if count > 0 {
             note(&format!("the report contains {}; --redact replaces secrets", counted(count, "possible secret")));
         }

@@ -4,6 +4,7 @@ use super::compressed::Opened;
 use super::lanes::{Part, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
+use super::report::SecretId;
 use crate::redact::{Kind, REDACTED, Suspects, redact_arguments, redact_header_keeping, redact_target, redact_url};
 use crate::trace::{EventHeader, EventKind};
 use crate::wire::{Framing, json};
@@ -188,12 +189,13 @@ impl Replacer {
         let mut parts = Vec::new();
         for range in gaps(text, redacted) {
             let secret = &text.as_bytes()[range.clone()];
+            let id = SecretId::of(secret);
             if self.finder.stays(secret, Kind::Password) {
-                parts.push(Part { range, text: None, rule: BY_NAME, is_first: true });
+                parts.push(Part { range, text: None, rule: BY_NAME, is_first: true, secret: id });
             } else if !self.is_token(secret) {
                 let rule = self.known.rule_of(secret).unwrap_or(BY_NAME);
                 found.push(Found { rule, place: at(), secret: secret.to_vec() });
-                parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true });
+                parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true, secret: id });
             }
         }
         let edits = self.text(text.as_bytes(), Context::at(&at).with_parts(&parts).named(name), found);

@@ -1,6 +1,7 @@
 //! Finds secrets that are divided: between reads of standard error, pieces of a message, or the texts of several
 //! messages, such as the deltas of an answer that is streamed.
 
+use super::report::SecretId;
 use crate::redact::{Finder, Match};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -28,6 +29,8 @@ pub(super) struct Part {
     pub rule: usize,
     /// Whether the secret begins here.
     pub is_first: bool,
+    /// The whole secret.
+    pub secret: SecretId,
 }
 
 impl Part {
@@ -166,6 +169,7 @@ impl Lane {
 
     fn divide(&self, found: &Match, pieces: Range<usize>, search: &Search<'_>, parts: &mut Parts) {
         let whole = &self.text[found.range.clone()];
+        let secret = SecretId::of(whole);
         let pseudonym = (!found.stays).then(|| (search.pseudonym)(whole, found.rule));
         for number in pieces.clone() {
             let (start, id, left_out) = self.pieces[number];
@@ -177,7 +181,7 @@ impl Lane {
             let known = parts.entry(id).or_default();
             // A text can be in two lanes.
             if known.iter().all(|part| part.range.end <= range.start || range.end <= part.range.start) {
-                known.push(Part { range, text, rule: found.rule, is_first });
+                known.push(Part { range, text, rule: found.rule, is_first, secret });
             }
         }
     }
@@ -230,7 +234,8 @@ mod tests {
 
     #[test]
     fn what_belongs_to_a_whole_secret_is_no_part() {
-        let part = || Part { range: 2..6, text: Some(b"abcd".to_vec()), rule: 0, is_first: true };
+        let part =
+            || Part { range: 2..6, text: Some(b"abcd".to_vec()), rule: 0, is_first: true, secret: SecretId::of(b"") };
         let left = |whole: Range<usize>| -> Vec<(Range<usize>, Vec<u8>)> {
             part().without(&whole).into_iter().map(|part| (part.range, part.text.unwrap_or_default())).collect()
         };

@@ -10,7 +10,7 @@ use super::known::Known;
 use super::lanes::{Joint, LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
-use super::report::Report;
+use super::report::{Report, SecretId};
 use crate::redact::detectors::Severity;
 use crate::redact::{Finder, Lookalike, Prefilter, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
@@ -161,6 +161,24 @@ impl Redaction {
         is_new
     }
 
+    /// Prepares the search of a text that is no recording: its lines take the place of events.
+    #[must_use]
+    pub(crate) fn of_text(self) -> Self {
+        let mut made = self.keeping_pseudonyms();
+        made.report.is_text = true;
+        made
+    }
+
+    /// The first pass over a text: learns the secrets of a line.
+    pub(crate) fn learn_line(&mut self, number: u64, line: &[u8]) {
+        self.learn(&Event { header: &line_header(number), payload: line });
+    }
+
+    /// The second pass over a text: reports the secrets of a line.
+    pub(crate) fn count_line(&mut self, number: u64, line: &[u8]) {
+        self.payload(&line_header(number), line);
+    }
+
     /// Ends the first pass.
     pub fn end_learning(&mut self) {
         let pseudonym = |secret: &[u8], rule: usize| self.replacer.pseudonym(secret, rule);
@@ -170,6 +188,7 @@ impl Redaction {
         self.continued = goes_on.map(|(id, _)| id.0).collect();
         self.replacer.known.end();
         self.replacer.clean.clear();
+        self.report.ordinary = self.replacer.known.left();
     }
 
     /// Returns the numbers of the events in which a divided secret, or its pseudonym, goes on.
@@ -239,7 +258,7 @@ impl Redaction {
         let parts = (!self.parts.is_empty()).then_some(parts);
         let change = self.replacer.payload(header, payload, parts, &mut found);
         for one in found {
-            self.report_one(Some(header.seq), one.place, one.rule);
+            self.report_found(Some(header.seq), one);
         }
         change
     }
@@ -251,7 +270,11 @@ impl Redaction {
         for id in texts {
             for part in self.parts.remove(&id).unwrap_or_default() {
                 if part.is_first && part.text.is_some() {
-                    self.report_one(Some(header.seq), "divided between several events".into(), part.rule);
+                    self.report_one(
+                        (Some(header.seq), "divided between several events".into()),
+                        part.rule,
+                        part.secret,
+                    );
                 }
             }
         }
@@ -270,14 +293,18 @@ impl Redaction {
         let rest = edits.first().map_or(text.len(), |edit: &Edit| edit.range.start);
         let before = &text.as_bytes()[..rest];
         edits.splice(..0, self.replacer.message(before, Context::at(&String::new), &|_| Vec::new(), &mut found));
-        found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
+        found.into_iter().for_each(|one| self.report_found(None, one));
         String::from_utf8_lossy(&applied(text.as_bytes(), &edits)).into_owned()
     }
 
-    fn report_one(&mut self, seq: Option<u64>, place: String, rule: usize) {
+    fn report_found(&mut self, seq: Option<u64>, found: Found) {
+        self.report_one((seq, found.place), found.rule, SecretId::of(&found.secret));
+    }
+
+    fn report_one(&mut self, (seq, place): (Option<u64>, String), rule: usize, secret: SecretId) {
         let Some(rule) = self.replacer.finder.rule(rule) else { return };
         let place = self.shown(place);
-        self.report.add(seq, place, &rule.name, rule.severity);
+        self.report.add((seq, place), (&rule.name, rule.severity), secret);
     }
 
     /// Returns a place without secrets in the names of its members.
@@ -314,7 +341,7 @@ impl Redaction {
         self.keep_pseudonyms_of(header);
         let mut found = Vec::new();
         let mut redacted = self.file_header(header, &mut found);
-        found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
+        found.into_iter().for_each(|one| self.report_found(None, one));
         redacted.notes.insert(NOTE.to_owned(), self.digest());
         let settings = self.replacer.finder.settings();
         let usual = Settings {
@@ -351,6 +378,20 @@ fn is_redacted(notes: &BTreeMap<String, String>, prefix: &str) -> bool {
     let mut parts = (1..).map(part).take_while(|part| notes.contains_key(part)).peekable();
     notes.contains_key(&format!("{prefix}{NOTE}"))
         || parts.peek().is_some() && parts.all(|part| is_redacted(notes, &format!("{part}.")))
+}
+
+/// The header of a line of a text that is no recording.
+fn line_header(number: u64) -> EventHeader {
+    let line = NewEvent {
+        time: 0,
+        stream: 0,
+        exchange: 0,
+        kind: EventKind::Stderr,
+        flags: Flags::default(),
+        framing: Framing::Whole,
+        payload: b"",
+    };
+    EventHeader { seq: number, ..header_of(&line) }
 }
 
 fn header_of(event: &NewEvent<'_>) -> EventHeader {

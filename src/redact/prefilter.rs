@@ -70,7 +70,7 @@ fn patterns(settings: &Settings) -> Vec<(Look, String)> {
         (Look::Other, format!(r#"(?:name|key|header|field|label|variable|param|parameter|property|attribute|title|k|id)\\*"\s*:\s*\\*"[^"\\]*(?:{TELLING}|(?:{LAST})\\*")"#)),
         (Look::Other, flag()),
         // The same as an item of an array, before its value.
-        (Look::Other, format!(r#"\\*"--?{}\\*"\s*,"#, flag_name())),
+        (Look::Other, format!(r#""--?{}\\*""#, flag_name())),
         (Look::Other, foreign_words()),
         // The end of an element, and what describes another one.
         (Look::Other, format!(r"(?:<|&lt;|\\u003c)\\*/[a-z0-9_.:-]*(?:{TELLING}|{LAST})")),

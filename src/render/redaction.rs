@@ -48,10 +48,10 @@ pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette)
 
 /// Says how many secrets there are, and in how many places.
 fn found(report: &Report) -> String {
-    let secrets = |count| counted(count, if count == 1 { "secret" } else { "different secret" });
     match (report.count(), report.different()) {
-        (1, _) => secrets(1),
-        (places, different) => format!("{} in {}", secrets(different), counted(places, "place")),
+        (1, _) => "1 secret".to_owned(),
+        (places, 1) => format!("1 secret in {}", counted(places, "place")),
+        (places, different) => format!("{different} different secrets in {}", counted(places, "place")),
     }
 }
 
@@ -59,9 +59,12 @@ fn found(report: &Report) -> String {
 fn ordinary(report: &Report, width: usize, out: &mut String) {
     let count = report.ordinary() as u64;
     if count > 0 {
-        let (is, it) = if count == 1 { ("is", "it stays") } else { ("are", "they stay") };
         let secrets = counted(count, "secret");
-        let line = format!("{secrets} {is} short or ordinary: {it} where no name says what it is");
+        let (is, rest) = match count {
+            1 => ("is", "it stays where no name says what it is"),
+            _ => ("are", "they stay where no name says what they are"),
+        };
+        let line = format!("{secrets} {is} short or ordinary: {rest}");
         let _ = writeln!(out, "{}", excerpt(&line, width));
     }
 }

@@ -151,12 +151,25 @@ impl Lane {
         for found in finder.find(&self.text).into_iter().filter(|found| found.range.start < limit) {
             let first = self.pieces.partition_point(|piece| piece.0 <= found.range.start).saturating_sub(1);
             let after = self.pieces.partition_point(|piece| piece.0 < found.range.end);
-            if after - first > 1 && !(self.is_whole && self.ends_with(first, &found, finder)) {
+            let is_divided = match after - first {
+                // What tells that it is a secret may be in the text before.
+                1 => self.has_all && !self.finds_alone(first, &found, finder),
+                _ => !(self.is_whole && self.ends_with(first, &found, finder)),
+            };
+            if is_divided {
                 self.divide(&found, first..after, search, parts);
                 end = found.range.end;
             }
         }
         end
+    }
+
+    /// Whether a secret in a text is found without the texts before and after.
+    fn finds_alone(&self, piece: usize, found: &Match, finder: &Finder) -> bool {
+        let place = |number: usize| self.pieces.get(number).map_or(self.text.len(), |piece| piece.0);
+        let (start, end) = (place(piece), place(piece + 1));
+        let own = finder.find(&self.text[start..end]);
+        own.iter().any(|own| own.range.start + start <= found.range.start && found.range.end <= own.range.end + start)
     }
 
     /// Whether a text by itself ends with a secret that begins where another one does.
@@ -222,6 +235,13 @@ mod tests {
             [(1, 2..10, "#".repeat(8)), (2, 0..12, "#".repeat(12)), (3, 0..4, "####".into())]
         );
         assert_eq!(parts(&["ghp_abcdefghijklmnop1234", " and no more"]), [], "it is not divided");
+    }
+
+    #[test]
+    fn a_secret_after_a_name_in_the_text_before_is_found() {
+        let texts = ["debug: DB_PASSWORD=", "37wGrlJlRWP3 end"];
+        assert_eq!(parts_of(Joint::Bytes, &texts), [(1, 0..12, "#".repeat(12))]);
+        assert_eq!(parts_of(Joint::Bytes, &["x ", "DB_PASSWORD=37wGrlJlRWP3 end"]), [], "it is found there");
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Found {
     /// Returns what to add to a report about values that were not compared.
     fn about_redacted(&self) -> Option<String> {
         let count = Some(self.not_compared).filter(|count| *count > 0)?;
-        let (values, were) = (counted(count, "redacted value"), if count == 1 { "was" } else { "were" });
+        let (values, were) = (counted(count, "replaced value"), if count == 1 { "was" } else { "were" });
         Some(format!("{values} {were} not compared; --key-file compares them"))
     }
 

@@ -71,6 +71,7 @@ mod host;
 #[cfg(target_os = "linux")]
 mod http_tap;
 #[cfg(target_os = "linux")]
+mod leaks;
 mod listeners;
 #[cfg(target_os = "linux")]
 mod live;

@@ -87,11 +87,10 @@ impl Failure {
         Envelope::scan(self.refusal.as_deref()?).error_code()
     }
 
-    /// Whether a server that only supports HTTP+SSE answers `initialize` like this (MCP 2025-11-25, Transports,
-    /// Backwards Compatibility).
+    /// Whether a server that only supports HTTP+SSE answers `initialize` like this.
     fn may_be_older(&self) -> bool {
-        let status = self.status.map(|status| status.as_u16());
-        matches!(status, Some(400 | 404 | 405)) && !self.code().is_some_and(errors::reports_modern_era)
+        let may_mean_sse = self.status.is_some_and(|status| http::may_mean_sse(status.as_u16()));
+        may_mean_sse && !self.code().is_some_and(errors::reports_modern_era)
     }
 }
 

@@ -33,7 +33,8 @@ use url::Url;
 
 /// How long the user may take to log in, unless another time is given.
 pub(crate) const LOGIN_TIME: Duration = Duration::from_secs(300);
-/// After a login failed, the user is not asked again for this long, however many requests need a token.
+/// After a login failed, or brought a token that the server refuses, the user is not asked again for this long, however
+/// many requests need a token.
 const PAUSE: Duration = Duration::from_secs(60);
 /// The maximum length of the scopes in a message, in characters.
 const MAX_SCOPES: usize = 200;
@@ -76,8 +77,8 @@ struct Keeper {
     exchanges: AuthorizationServers,
     settings: LoginSettings,
     notices: Notices,
-    /// Held while a token is renewed. Contains the last failure of a login.
-    last_failure: Mutex<Option<(Instant, LoginError)>>,
+    /// Held while a token is renewed. Contains the end of the last login, and the result.
+    last_login: Mutex<Option<(Instant, Result<(), LoginError>)>>,
 }
 
 /// The login at a remote server.
@@ -95,8 +96,8 @@ impl UserLogin {
     pub(crate) fn new(remote: &Remote, settings: LoginSettings, notices: Notices) -> Result<Self, CommandError> {
         let server = server_url(&remote.url)?;
         let exchanges = AuthorizationServers::new(remote).map_err(LoginError::from)?;
-        let last_failure = Mutex::default();
-        let keeper = Keeper { server, logins: Logins::here()?, exchanges, settings, notices, last_failure };
+        let last_login = Mutex::default();
+        let keeper = Keeper { server, logins: Logins::here()?, exchanges, settings, notices, last_login };
         Ok(Self { remote: remote.clone(), keeper: Arc::new(keeper) })
     }
 
@@ -225,7 +226,7 @@ impl Keeper {
         if !grant.is_stale(now()) {
             return Ok(header);
         }
-        let _one_at_a_time = self.last_failure.lock().await;
+        let _one_at_a_time = self.last_login.lock().await;
         match self.refresh(header.as_ref()).await {
             Ok(Some(refreshed)) => Ok(Some(refreshed)),
             // The server says what it thinks of the old one.
@@ -235,7 +236,7 @@ impl Keeper {
     }
 
     async fn renew(&self, need: &Need, used: Option<&HeaderValue>) -> Result<Option<HeaderValue>, LoginError> {
-        let mut last_failure = self.last_failure.lock().await;
+        let mut last_login = self.last_login.lock().await;
         let challenge = match need {
             Need::Token { challenge, .. } | Need::Scopes(challenge) => challenge,
         };
@@ -249,13 +250,15 @@ impl Keeper {
         {
             return Ok(Some(refreshed));
         }
-        if let Some((at, error)) = last_failure.as_ref().filter(|(at, _)| at.elapsed() < PAUSE) {
+        let recent = last_login.as_ref().filter(|(at, _)| at.elapsed() < PAUSE);
+        if let Some((at, result)) = recent.filter(|(_, result)| result.is_err() || matches!(need, Need::Token { .. })) {
             let left = PAUSE.saturating_sub(at.elapsed()).as_secs();
-            self.report_step(&format!("no new login for {left} s, because the last one failed"));
-            return Err(error.clone());
+            self.report_step(&format!("no new login for {left} s, because the last one did not help"));
+            // The server's own response says why it refuses the token.
+            return result.clone().map(|()| used.cloned());
         }
         let logged_in = self.log_in(challenge, matches!(need, Need::Scopes(_)), serves).await;
-        *last_failure = logged_in.as_ref().err().map(|error| (Instant::now(), error.clone()));
+        *last_login = Some((Instant::now(), logged_in.as_ref().map(|_| ()).map_err(LoginError::clone)));
         Ok(logged_in?.header())
     }
 

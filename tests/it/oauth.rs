@@ -350,8 +350,8 @@ fn a_token_for_another_audience_is_refused_and_the_user_is_not_asked_forever() {
     let (stage, browser) = stage();
     let protected = Protected::start(Faults { audience: Some("https://other.example/mcp"), ..Faults::default() });
     let refused = call(&stage, "tools/list", &protected.url(), &["--login", &browser]);
-    failed(&refused, 4, &["HTTP 401"]);
-    assert!(visits(&stage) <= 4, "{} visits", visits(&stage));
+    failed(&refused, 4, &["HTTP 401", "does not accept the token of your login"]);
+    assert_eq!(visits(&stage), 1);
     nothing_leaks(&stage, &protected, &[&refused]);
 }
 

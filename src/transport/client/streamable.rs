@@ -5,7 +5,7 @@
 
 mod older;
 
-use super::error_response::{Refusal, in_words};
+use super::error_response::{REFUSED_LOGIN, Refusal, in_words};
 use super::http::{HttpError, SharedObserver};
 use super::http_endpoint::{Answer, Endpoint, Events, NoEvent};
 use super::remote::{NoticeCallback, Remote, TransportNotice};
@@ -620,7 +620,10 @@ impl Client {
         let session = asked.get(http::SESSION_ID).filter(|_| status == StatusCode::NOT_FOUND);
         let session_over = session.is_some();
         let mut reason = format!("the server answered {what} with {refusal}");
-        let mut advice = refusal.advice();
+        let mut advice = match status {
+            StatusCode::UNAUTHORIZED if self.endpoint.has_login() => Some(REFUSED_LOGIN.to_owned()),
+            _ => refusal.advice(),
+        };
         if session_over {
             let mut state = self.state();
             state.is_over |= state.session.as_ref() == session;

@@ -3,6 +3,7 @@
 mod older;
 mod processes;
 mod secrecy;
+mod wrapping;
 
 use crate::common::auth::{Faults, Protected};
 use crate::common::socket::{Client, Tap, post};

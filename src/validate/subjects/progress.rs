@@ -23,10 +23,12 @@ rules! {
         fix "Stop reporting progress before you send the response.";
     AFTER_CANCELLATION = Warning "progress/after-cancellation",
         "After `notifications/cancelled` for a request, the side that received it sends no more `notifications/progress` for the request.",
-        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+        "MCP 2025-11-25, Cancellation, Behavior Requirements",
+        fix "Stop the work when the cancellation comes, or at least its progress.";
     NEVER_ISSUED = Error "cancellation/never-issued",
         "In `notifications/cancelled`, client and server must name only a request that they sent themselves.",
-        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+        "MCP 2025-11-25, Cancellation, Behavior Requirements",
+        fix "Copy the `id` of your own request, with its type.";
     ANSWERED = Warning "cancellation/answered",
         "Whoever receives `notifications/cancelled` sends no response to the cancelled request.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements",

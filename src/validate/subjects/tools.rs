@@ -20,16 +20,20 @@ rules! {
         fix "Check the schema with its dialect, which is 2020-12 if it has no $schema.";
     NAME = Warning "tools/name",
         "The server gives each tool a name of 1 to 128 letters, digits, underscores, hyphens and dots.",
-        "MCP 2025-11-25, Tools, Tool Names";
+        "MCP 2025-11-25, Tools, Tool Names",
+        fix "Replace other characters, such as spaces and slashes, by underscores.";
     DUPLICATE = Warning "tools/duplicate-name",
         "The server lists each name of a tool only once in `tools/list`.",
-        "MCP 2025-11-25, Tools, Tool Names";
+        "MCP 2025-11-25, Tools, Tool Names",
+        fix "Put a prefix before the names of tools from different sources.";
     ANNOTATION = Error "tools/header-annotation",
         "In revision 2026-07-28, the server must use `x-mcp-header` in an `inputSchema` only with the name of a header, once per tool, for a string, an integer or a boolean.",
-        "MCP 2026-07-28, Tools, x-mcp-header";
+        "MCP 2026-07-28, Tools, x-mcp-header",
+        fix "Give each annotated argument a header name of its own, and annotate only simple types.";
     ARGUMENTS = Warning "tools/arguments",
         "The client sends in `tools/call` only `arguments` that conform to the `inputSchema` of the tool.",
-        "MCP 2025-11-25, Tools, Calling Tools";
+        "MCP 2025-11-25, Tools, Calling Tools",
+        fix "Validate the arguments against the `inputSchema` before you send them.";
     ACCEPTED = Error "tools/invalid-arguments-accepted",
         "The server must refuse a `tools/call` whose `arguments` do not conform to the `inputSchema` of the tool, with an error or with `isError: true`.",
         "MCP 2025-11-25, Tools, Security Considerations",
@@ -52,10 +56,12 @@ rules! {
         fix "Answer with error -32602.";
     TASK_FORBIDDEN = Error "tools/task-forbidden",
         "The client must not send `tools/call` with `task` unless the tool's `execution.taskSupport` is `optional` or `required`.",
-        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation",
+        fix "Read the tool's `execution.taskSupport`, and leave `task` out unless it allows one.";
     TASK_REQUIRED = Error "tools/task-required",
         "The client must send a `tools/call` of a tool whose `execution.taskSupport` is `required` with `task`.",
-        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation",
+        fix "Read the tool's `execution.taskSupport`, and send `task` if it is `required`.";
     TASK_ACCEPTED = Error "tools/task-required-accepted",
         "The server must refuse a `tools/call` without `task` of a tool whose `execution.taskSupport` is `required`, with error -32601.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation",

@@ -113,6 +113,12 @@ impl Findings {
         self.tally(rule).gave_up = true;
     }
 
+    /// Records that a message was not checked against these rules because the table with what it is about has forgotten
+    /// some entries, if it has.
+    pub fn give_up_if(&mut self, has_forgotten: bool, rules: &[&'static Rule]) {
+        rules.iter().filter(|_| has_forgotten).for_each(|rule| self.give_up(rule));
+    }
+
     fn count(&mut self, rule: &'static Rule, holds: bool) {
         let tally = self.tally(rule);
         tally.checked += 1;

@@ -117,15 +117,22 @@ impl Progress {
     fn response(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let Some(id) = message.observed.envelope.id else { return };
         let direction = message.observed.direction.reversed();
-        let Some((token, cancelled)) = self.requests.remove(&(direction, id.key())) else { return };
+        let Some((token, cancelled)) = self.requests.remove(&(direction, id.key())) else {
+            // A later request may also have used its token.
+            return findings.give_up_if(self.requests.has_forgotten(), &[&ANSWERED, &AFTER_END, &TOKEN_REUSED]);
+        };
         if let Some(at) = cancelled {
             let in_time = message.observed.time.saturating_sub(at) <= ON_ITS_WAY;
             findings.check(&ANSWERED, message.seq(), in_time, || {
                 format!("the {} answered request {}, which was cancelled", message.sender(), id.key())
             });
         }
-        let token = token.and_then(|token| self.tokens.get_mut(&(direction, token)));
-        if let Some(token) = token.filter(|token| token.request == id.key()) {
+        let Some(token) = token else { return };
+        let has_forgotten = self.tokens.has_forgotten();
+        let Some(token) = self.tokens.get_mut(&(direction, token)) else {
+            return findings.give_up_if(has_forgotten, &[&TOKEN_REUSED]);
+        };
+        if token.request == id.key() {
             token.is_pending = false;
             token.is_task = message.content()["task"]["taskId"].is_string();
         }
@@ -135,8 +142,10 @@ impl Progress {
         let params = message.content();
         let Some(token) = params.get("progressToken").and_then(IdKey::of_value) else { return };
         let seq = message.seq();
-        let may_be_unknown = !message.saw_all() || self.tokens.has_forgotten();
+        let has_forgotten = self.tokens.has_forgotten();
+        let may_be_unknown = !message.saw_all() || has_forgotten;
         let Some(known) = self.tokens.get_mut(&(message.observed.direction.reversed(), token.clone())) else {
+            findings.give_up_if(has_forgotten, &[&INCREASES, &AFTER_END, &AFTER_CANCELLATION]);
             return match may_be_unknown {
                 true => findings.give_up(&PROGRESS_TOKEN),
                 false => findings.note(&PROGRESS_TOKEN, seq, format!("no request contains token {token}")),

@@ -1,8 +1,8 @@
 //! Tools: how they are described, and whether calls and results fit the description.
 
-use crate::proposals::Findings;
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent};
+use crate::proposals::{Findings, Rule};
 use crate::protocol::{Revision, errors, http};
 use crate::validate::foreign_schema::{Compiled, ForeignSchema, differences_within};
 use crate::validate::parse;
@@ -92,6 +92,9 @@ struct Tool {
     /// The listing that contained it last.
     listing: u64,
 }
+
+/// The rules that compare a response with its call.
+const OF_ANSWERS: &[&Rule] = &[&ACCEPTED, &STRUCTURED_MISSING, &STRUCTURED, &STRUCTURED_TEXT, &UNKNOWN, &TASK_ACCEPTED];
 
 /// A call without a response.
 #[derive(Debug)]
@@ -207,14 +210,17 @@ impl Tools {
         }
     }
 
-    fn take(&mut self, message: &Message<'_>) -> Option<Call> {
+    /// Returns the call that a response answers.
+    fn take(&mut self, message: &Message<'_>, findings: &mut Findings) -> Option<Call> {
         // The client answers requests with ids of its own.
         message.observed.request.filter(|request| request.method == "tools/call")?;
-        self.calls.remove(&message.observed.envelope.id?.key())
+        let call = self.calls.remove(&message.observed.envelope.id?.key());
+        findings.give_up_if(call.is_none() && self.calls.has_forgotten(), OF_ANSWERS);
+        call
     }
 
     fn refused(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let Some(call) = self.take(message) else { return };
+        let Some(call) = self.take(message, findings) else { return };
         let code = message.content()["code"].as_i64().unwrap_or_default();
         if self.needs_task(message, &call) {
             findings.check(&TASK_ACCEPTED, message.seq(), code == errors::METHOD_NOT_FOUND, || {
@@ -232,7 +238,7 @@ impl Tools {
     }
 
     fn result(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let Some(call) = self.take(message) else { return };
+        let Some(call) = self.take(message, findings) else { return };
         let (seq, content) = (message.seq(), message.content());
         if content.get("task").is_some() || content["resultType"] == "input_required" {
             return;

@@ -205,6 +205,7 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
         return Ok(Outcome::Clean);
     }
     args.check(&plans)?;
+    args.warn_of_unlisted(&plans, context);
     let mut warning = report::warning(args, context)?;
     let replayed = all(plans, args, &mut warning, context)?;
     finish(replayed, args, junit, warning, context)
@@ -325,6 +326,19 @@ impl ReplayArgs {
                 .hint("record the parts anew with -o"));
         }
         if self.update { update::check(&self.reel) } else { Ok(()) }
+    }
+
+    /// Warns of tools of which the recording does not say whether they may destroy data.
+    fn warn_of_unlisted(&self, plans: &[Plan], context: &Context) {
+        let calls: Vec<_> = plans.iter().flat_map(Plan::unlisted).collect();
+        let is_chosen = self.allow_destructive || !self.filter.is_empty();
+        let Some(first) = calls.first().filter(|_| !is_chosen) else { return };
+        let count = counted(calls.len() as u64, "call");
+        context.printer.note(&format!(
+            "sending {count} of tools that the recording does not list, so they may destroy data (the first is {}, seq {}); \
+             --read-only leaves them out, --allow-destructive ends this warning",
+            first.tool, first.seq
+        ));
     }
 
     fn settings(&self) -> Result<Settings, CommandError> {

@@ -45,7 +45,9 @@ pub(super) fn labelled(_: &[u8], found: &Captures<'_>) -> bool {
 /// What a sentence says is a password, if no sentence goes on like that. Group 2 is the value.
 pub(super) fn told(_: &[u8], found: &Captures<'_>) -> bool {
     let value = group(found, 2);
-    !names::is_placeholder(value) && (is_unlike_prose(value) || has_symbol(value))
+    let inner = value.get(1..).unwrap_or_default();
+    let is_mixed = inner.iter().any(u8::is_ascii_uppercase) && inner.iter().any(u8::is_ascii_lowercase);
+    !names::is_placeholder(value) && (is_unlike_prose(value) || is_mixed || has_symbol(value))
 }
 
 /// A value that no prose contains: with a digit, or long and in mixed case.

@@ -419,7 +419,7 @@ pub const DETECTORS: &[Detector] = &[
         Kind::Password,
         (
             &["pass", "pwd", "secret", "token", "key", "credential", "jwt", "otp", "auth", "pin", "pw"],
-            r#"(?:^|\\[nrt]|[^A-Za-z0-9_.\\\x80-\xff])([A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]{0,40})(?:\\*["'])?[ \t]*(?::=|=>|=|:)[ \t]*(?:\\*["'])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
+            r#"(?:^|\\[nrt]|[^A-Za-z0-9_.\\\x80-\xff])([A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]{0,40})(?:\\*["'])?[ \t]*(?::=|=>|=|:)(?:\*\*|__)?[ \t]*(?:\\*["'`])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
         ),
         checks::assignment,
         "DB_PASSWORD=<12>",

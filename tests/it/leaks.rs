@@ -93,6 +93,8 @@ fn forms_of_text_and_names_in_other_languages_are_found() {
         format!("redis-cli -h host -a {secret} ping"),
         format!("the password is {secret}."),
         format!("Passwort: {secret}"),
+        format!("**Password:** {secret}"),
+        format!("Password: `{secret}`"),
         format!("contraseña={secret}"),
         format!("пароль: {secret}"),
         format!("密码={secret}"),

@@ -158,8 +158,7 @@ impl Lines {
         lines.file()?.take(LINE_BYTES).read_to_end(&mut start).map_err(|error| lines.failed(&error))?;
         let is_cut = |error: std::str::Utf8Error| error.error_len().is_none();
         let is_control = |byte: &u8| *byte < 0x20 && !byte.is_ascii_whitespace() && *byte != 0x1b;
-        let is_text =
-            std::str::from_utf8(&start).err().is_none_or(is_cut) && !start.iter().any(|byte| is_control(byte));
+        let is_text = std::str::from_utf8(&start).err().is_none_or(is_cut) && !start.iter().any(is_control);
         Ok(is_text.then_some(lines))
     }
 

@@ -403,6 +403,8 @@ mod tests {
           Whoever sends a request or notification must send `params`
             that conform to the schema of the method.
           MCP schema; the proposals' schemas
+          Fix: Compare the params with `mcpreel explain --schema
+            METHOD`.
             seq 3 s2c: the params of x, at /params/name: 7 is not a
               string
               …ethod":"tools/call","params":{"name":7,"arguments":{…

@@ -430,6 +430,8 @@ mod tests {
         info stream/crlf
           Client and server end each line with LF, not with CR LF.
           MCP transports, stdio
+          Fix: Open the stream in binary mode, or set its line
+            ending to LF.
             seq 1 s2c (in the baseline): the line ends with CR LF
             and 3 more
 

@@ -213,6 +213,7 @@ fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
     assert!(table.iter().all(|line| line.chars().count() <= 60), "{narrow}");
     assert!(table.last().is_some_and(|line| line.starts_with("no space for: responses")), "{narrow}");
     assert!(!shown(120).contains("no space for"));
+    assert!(shown(80).lines().all(|line| line.chars().count() <= 80));
     // Nor do the sentences above it wrap.
     assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
     assert!(narrow.contains("\nslowest: tools/call echo took "), "{narrow}");

@@ -3,6 +3,7 @@
 use super::{CommandError, Context, Grouping, Registry, Report, StatsArgs, opened, recordings, reels};
 use crate::cli::printer::note;
 use crate::cli::redaction::RedactOptions;
+use crate::error::ErrorKind;
 use crate::session::filter::Filter;
 use crate::session::selection::Selection;
 use crate::session::stats::{Counter, Tally};
@@ -15,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub(super) enum Source<'a> {
     /// One reel by its path, the newest reel, or the reel of a live session.
     One(&'a StatsArgs, Option<PathBuf>),
-    /// One of several.
-    Several(PathBuf),
+    /// One of several; `true` if it was found in a folder.
+    Several(PathBuf, bool),
 }
 
 impl<'a> Source<'a> {
@@ -34,7 +35,11 @@ impl<'a> Source<'a> {
                 if paths.iter().filter(|path| **path == Path::new("-")).count() > 0 {
                     return Err(CommandError::usage("`-` can only be the one reel"));
                 }
-                Ok(recordings::expand(&paths)?.into_iter().map(Self::Several).collect())
+                let found = |path: PathBuf| {
+                    let is_found = !paths.contains(&path);
+                    Self::Several(path, is_found)
+                };
+                Ok(recordings::expand(&paths)?.into_iter().map(found).collect())
             }
         }
     }
@@ -42,7 +47,7 @@ impl<'a> Source<'a> {
     /// Its length in bytes; 0 if that is unknown.
     fn size(&self) -> u64 {
         match self {
-            Self::Several(path) => std::fs::metadata(path).map_or(0, |about| about.len()),
+            Self::Several(path, _) => std::fs::metadata(path).map_or(0, |about| about.len()),
             Self::One(..) => 0,
         }
     }
@@ -74,9 +79,15 @@ impl Counting<'_> {
         let mut progress = self.context.printer.progress("counting", sources.iter().map(Source::size).sum());
         let (mut sum, mut names, mut done) = (Report { is_merged: true, ..Report::default() }, Vec::new(), 0);
         for source in sources {
-            let Source::Several(path) = source else { continue };
-            let reader = self.redact.open(path, Some(note))?.reader;
-            let report = self.one(reader, (path, 0), |at| progress.reach(done + at))?;
+            let Source::Several(path, is_found) = source else { continue };
+            let opened = match self.redact.open(path, Some(note)) {
+                Err(error) if *is_found && error.kind == ErrorKind::Input => {
+                    progress.aside(|| note(&format!("left out: {}", error.message)));
+                    continue;
+                }
+                opened => opened?,
+            };
+            let report = self.one(opened.reader, (path, 0), |at| progress.reach(done + at))?;
             done += source.size();
             progress.reach(done);
             sum.merge(&report);

@@ -146,7 +146,7 @@ fn errors(report: &Report) -> Sheet {
         let code = key.code.map_or("isError".to_owned(), |code| code.to_string());
         vec![code, line::visible_text(&key.method), count.to_string()]
     };
-    Sheet::new(&["error", "method", "responses"], rows.into_iter().map(cells).collect())
+    Sheet::new(&["error", "method", "responses"], rows.into_iter().map(cells).collect()).shortening(&[0, 1])
 }
 
 /// All rows with exact numbers, for CSV.

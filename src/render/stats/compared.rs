@@ -76,7 +76,7 @@ impl<'a> Compared<'a> {
             let code = key.code.map_or("isError".to_owned(), |code| code.to_string());
             [&[code, line::visible_text(&key.method)][..], &counts.map(blank_zero)].concat()
         });
-        Sheet::new(&["error", "method", "A", "B"], cells.collect())
+        Sheet::new(&["error", "method", "A", "B"], cells.collect()).shortening(&[0, 1])
     }
 }
 

@@ -47,8 +47,8 @@ pub(crate) struct TurnParts {
     pub parts: Vec<PromptPart>,
     /// What the host notes that it left out, with the event of each note.
     pub left_out: Vec<(u64, String)>,
-    streams: BTreeSet<u32>,
-    is_over: bool,
+    pub(super) streams: BTreeSet<u32>,
+    pub(super) is_over: bool,
 }
 
 impl TurnParts {

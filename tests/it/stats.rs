@@ -152,6 +152,23 @@ fn context_is_counted_by_server_and_turn() {
 }
 
 #[test]
+fn an_export_for_opentelemetry_decodes_with_its_definitions() {
+    use opentelemetry_proto::tonic::metrics::v1::MetricsData;
+    use opentelemetry_proto::tonic::trace::v1::TracesData;
+    use prost::Message;
+    let stage = Stage::new();
+    reel(&stage, "a.reel", 8);
+    let lines = stage.ok(&["export", "a.reel", "-f", "otlp"]).out();
+    let (spans, metrics) = lines.split_once('\n').expect("two lines");
+    let spans: TracesData = serde_json::from_str(spans).expect("spans");
+    serde_json::from_str::<MetricsData>(metrics).expect("metrics");
+    assert_eq!(spans.resource_spans[0].scope_spans[0].spans.len(), 7, "five requests and two notifications");
+    stage.ok(&["export", "a.reel", "-f", "otlp-proto", "-o", "a.pb"]);
+    let bytes = std::fs::read(stage.path("a.pb")).expect("written");
+    assert_eq!(TracesData::decode(&bytes[4..]).expect("protobuf"), spans);
+}
+
+#[test]
 fn only_import_lists_the_formats_that_it_reads() {
     let stage = Stage::new();
     std::fs::write(stage.path("odd.jsonl"), "{\"foreign\": 1}\n").expect("written");

@@ -40,7 +40,7 @@ Examples:
   mcpreel stats session.reel --by tool,error --histogram
   mcpreel stats session.reel --context          # bytes for the model, per server and turn
   mcpreel stats . -f csv                        # all reels in this folder
-  mcpreel stats session.reel other.reel --compare
+  mcpreel stats before.reel after.reel --compare
   mcpreel stats session.reel --audit  # MCPL operations
 
 --audit --format json prints one object per operation: time, seconds, seq, stream, server, operation (push, \

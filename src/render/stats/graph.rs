@@ -17,7 +17,7 @@ pub(super) fn sparkline(counts: &[u64]) -> String {
     let max = counts.iter().copied().max().unwrap_or(0).max(1);
     let height = |count: u64| match count {
         0 => ' ',
-        _ => HEIGHTS[((count - 1) as f64 / max as f64 * 8.0) as usize % 8],
+        _ => HEIGHTS[(u128::from(count) * 8).div_ceil(max.into()) as usize - 1],
     };
     counts.iter().map(|count| height(*count)).collect()
 }
@@ -79,8 +79,8 @@ mod tests {
     #[test]
     fn a_sparkline_has_a_column_for_each_number() {
         assert_eq!(sparkline(&[0, 1, 4, 8]), " ▁▄█");
-        assert_eq!((sparkline(&[5]).as_str(), sparkline(&[]).as_str()), ("▅", ""));
-        assert_eq!(sparkline(&[100, 1]), "█▁");
+        assert_eq!((sparkline(&[5]).as_str(), sparkline(&[]).as_str()), ("█", ""));
+        assert_eq!(sparkline(&[u64::MAX, 1]), "█▁");
     }
 
     #[test]

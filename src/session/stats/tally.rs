@@ -26,7 +26,7 @@ pub(crate) struct Tally {
     /// The slowest call.
     pub slowest: Option<Slowest>,
     /// The times of the first and the last message, in nanoseconds.
-    span: Option<(i64, i64)>,
+    pub span: Option<(i64, i64)>,
 }
 
 /// The slowest call.

@@ -185,7 +185,7 @@ pub struct Rule {
     pub source: &'static str,
     /// For a source that leaves a question open (`AMB-A1`): the question, and what mcpreel assumes.
     pub decision: Option<&'static str>,
-    /// What to do about a violation, as a sentence, if the requirement does not say it.
+    /// What to do about a violation, as a sentence. Only rules of packs may lack it.
     pub fix: Option<&'static str>,
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod foreign_schema;
 mod http;
 mod lifecycle;
 mod method;
+mod observers;
 mod overlap;
 mod pairing;
 mod parse;

@@ -70,56 +70,23 @@ pub(crate) enum Emphasis {
 /// Appends a line, including LF, at most `width` columns wide if given.
 pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
     let start = out.len();
-    let Palette { faint, error, .. } = palette;
     let ink = Ink { coloured: !palette.is_plain() };
-    ink.on(*faint, out);
-    right(itoa::Buffer::new().format(line.seq), 5, out);
-    out.push(b' ');
-    right(line.time, 12, out);
-    ink.off(*faint, out);
-    let (arrow, style) = match line.arrow {
-        Arrow::ToServer => ("→", palette.to_server),
-        Arrow::ToClient => ("←", palette.to_client),
-        Arrow::None => ("·", *faint),
+    let style = match line.arrow {
+        Arrow::ToServer => palette.to_server,
+        Arrow::ToClient => palette.to_client,
+        Arrow::None => palette.faint,
     };
-    out.push(b' ');
-    ink.on(style, out);
-    out.extend_from_slice(arrow.as_bytes());
-    ink.off(style, out);
-    out.push(b' ');
-    ink.on(*faint, out);
-    right(Cell::bytes(line.size).text(), 8, out);
-    match line.latency {
-        Some(latency) => right(Cell::duration(latency).text(), 9, out),
-        None => out.extend_from_slice(b"         "),
-    }
-    out.push(b' ');
-    right(line.id, 4, out);
-    ink.off(*faint, out);
-    out.push(b' ');
-    let fixed = 5 + 1 + columns(line.time).max(12) + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1;
+    let fixed = numbers(line, &ink, (style, palette.faint), out);
     let mut rest = Rest { space: width.map(|width| width.saturating_sub(fixed).max(20)), out };
+    marks(line, &ink, palette.faint, &mut rest);
     let title_style = match line.mood {
-        Emphasis::Error => *error,
-        Emphasis::Faint => *faint,
+        Emphasis::Error => palette.error,
+        Emphasis::Faint => palette.faint,
         Emphasis::Plain => style,
     };
-    if line.stream != 0 {
-        ink.on(*faint, rest.out);
-        rest.ours("#");
-        rest.ours(itoa::Buffer::new().format(line.stream));
-        rest.ours(" ");
-        ink.off(*faint, rest.out);
-    }
-    ink.on(*faint, rest.out);
-    rest.ours(line.brackets);
-    ink.off(*faint, rest.out);
-    if line.injected {
-        rest.ours(INJECTED);
-    }
     // The method only says how something was called.
     let is_named = line.subject > 0 && line.mood == Emphasis::Plain;
-    let method_style = if is_named { *faint } else { title_style };
+    let method_style = if is_named { palette.faint } else { title_style };
     ink.on(method_style, rest.out);
     rest.theirs(line.title);
     ink.off(method_style, rest.out);
@@ -128,7 +95,7 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
         about(line, &ink, title_style, &mut rest);
     }
     if let Some(outcome) = line.outcome {
-        let style = if line.mood == Emphasis::Error { *error } else { Style::new() };
+        let style = if line.mood == Emphasis::Error { palette.error } else { Style::new() };
         ink.on(style, rest.out);
         rest.ours(OUTCOME);
         rest.theirs(outcome);
@@ -138,6 +105,51 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
         out.pop();
     }
     out.push(b'\n');
+}
+
+/// Appends the columns of fixed width: number, time, arrow, size, latency and id. Returns how many columns they take.
+fn numbers(line: &Line<'_>, ink: &Ink, (style, faint): (Style, Style), out: &mut Vec<u8>) -> usize {
+    ink.on(faint, out);
+    right(itoa::Buffer::new().format(line.seq), 5, out);
+    out.push(b' ');
+    right(line.time, 12, out);
+    ink.off(faint, out);
+    let arrow = match line.arrow {
+        Arrow::ToServer => "→",
+        Arrow::ToClient => "←",
+        Arrow::None => "·",
+    };
+    out.push(b' ');
+    ink.on(style, out);
+    out.extend_from_slice(arrow.as_bytes());
+    ink.off(style, out);
+    out.push(b' ');
+    ink.on(faint, out);
+    right(Cell::bytes(line.size).text(), 8, out);
+    match line.latency {
+        Some(latency) => right(Cell::duration(latency).text(), 9, out),
+        None => out.extend_from_slice(b"         "),
+    }
+    out.push(b' ');
+    right(line.id, 4, out);
+    ink.off(faint, out);
+    out.push(b' ');
+    5 + 1 + columns(line.time).max(12) + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1
+}
+
+/// Appends the stream, the brackets of exchanges, and whether the message was injected.
+fn marks(line: &Line<'_>, ink: &Ink, faint: Style, rest: &mut Rest<'_>) {
+    ink.on(faint, rest.out);
+    if line.stream != 0 {
+        rest.ours("#");
+        rest.ours(itoa::Buffer::new().format(line.stream));
+        rest.ours(" ");
+    }
+    rest.ours(line.brackets);
+    ink.off(faint, rest.out);
+    if line.injected {
+        rest.ours(INJECTED);
+    }
 }
 
 /// Appends what a line is about. The name of what was called stands out; the text after it leaves space for the outcome.

@@ -2,7 +2,7 @@
 //! server.
 
 use super::bindings::{self, Binding};
-use super::conversation::{Conversation, Entry};
+use super::conversation::{Conversation, Entry, Loss};
 use super::modern;
 use super::safety::{self, Annotations};
 use crate::session::filter::{Filter, FilterInput};
@@ -120,6 +120,11 @@ impl Plan {
     /// Returns the number of the session's stream.
     pub(crate) fn stream(&self) -> u32 {
         self.conversation.stream()
+    }
+
+    /// Returns what the recording lost, if it did.
+    pub(crate) fn loss(&self) -> Option<&Loss> {
+        self.conversation.loss()
     }
 
     /// Returns whether something was left out, and nothing remains but the handshake.

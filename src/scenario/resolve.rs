@@ -299,60 +299,11 @@ impl Resolver<'_> {
     }
 
     fn step(&mut self, step: Placed<StepPart>, depth: u32) -> Result<Step> {
-        let Placed { value: part, place } = step;
-        let is_turn = part.user.is_some();
-        let is_repeat = part.repeat.is_some();
-        let mut actions: Vec<(&str, Action)> = Vec::new();
-        let mut order = |name, order| actions.push((name, Action::Order(order)));
-        if let Some(TextOr(user)) = part.user {
-            order("user", Order::Turn { text: user.text, agent: agent(user.agent) });
-        }
-        if let Some(tool) = part.tool {
-            let server = self.server_name(tool.server)?;
-            order("tool", Order::Tool(ToolCall { server, tool: tool.name, arguments: tool.arguments.into() }));
-        }
-        if let Some(hook) = part.hook {
-            order("hook", Order::Proposal { order: "hook".to_owned(), params: Value::Object(hook) });
-        }
-        if let Some(mut params) = part.order {
-            let Some(Value::String(name)) = params.remove("order") else {
-                return self.wrong(place, "do needs an order (rollback, subscribe, channel-open, …)");
-            };
-            order("do", Order::Proposal { order: name, params: Value::Object(params) });
-        }
-        if let Some(request) = part.request {
-            self.server_id(&request.server)?;
-            let (server, method) = (request.server.value, request.method);
-            order("request", Order::Request { server, method, params: request.params.into() });
-        }
-        if let Some(compact) = part.compact {
-            order("compact", Order::Compact { summary: compact.summary });
-        }
-        for (name, allow, is_allowed) in [("allow", part.allow, true), ("revoke", part.revoke, false)] {
-            if let Some(allow) = allow {
-                order(name, self.allow(allow, is_allowed)?);
-            }
-        }
-        if let Some(span) = part.wait {
-            actions.push(("wait", Action::Wait(span.0)));
-        }
-        match (part.server, part.fire) {
-            (Some(server), Some(fire)) => {
-                actions.push(("fire", Action::Fire(self.builtin_id(&server)?, self.fire(fire)?)));
-            }
-            (None, None) => {}
-            (Some(server), None) => return self.wrong(server.place, "server is only allowed with fire"),
-            (None, Some(fire)) => return self.wrong(fire.place, "fire needs server, the server that sends"),
-        }
-        if let Some(server) = part.disconnect {
-            actions.push(("disconnect", Action::Disconnect(self.server_id(&server)?)));
-        }
-        if let Some(repeat) = part.repeat {
-            if depth >= MAX_DEPTH {
-                return self.wrong(place, format!("repetitions are nested more than {MAX_DEPTH} levels deep"));
-            }
-            actions.push(("repeat", Action::Repeat(repeat.times, self.steps(repeat.steps, depth + 1)?)));
-        }
+        let Placed { value: mut part, place } = step;
+        let (is_turn, is_repeat) = (part.user.is_some(), part.repeat.is_some());
+        let orders = self.orders(&mut part, place)?;
+        let mut actions: Vec<_> = orders.into_iter().map(|(name, order)| (name, Action::Order(order))).collect();
+        actions.extend(self.other_actions(&mut part, place, depth)?);
         let names: Vec<&str> = actions.iter().map(|(name, _)| *name).collect();
         let names = names.join(" and ");
         let Some((_, action)) = actions.pop().filter(|_| actions.is_empty()) else {
@@ -371,6 +322,73 @@ impl Resolver<'_> {
         }
         let (replies, expect) = (self.replies(part.model)?, self.expectations(part.expect)?);
         Ok(Step { place, action, replies, expect })
+    }
+
+    /// Takes what a step orders the host to do, by the member's name.
+    fn orders(&self, part: &mut StepPart, place: TextPosition) -> Result<Vec<(&'static str, Order)>> {
+        let mut orders = Vec::new();
+        if let Some(TextOr(user)) = part.user.take() {
+            orders.push(("user", Order::Turn { text: user.text, agent: agent(user.agent) }));
+        }
+        if let Some(tool) = part.tool.take() {
+            let server = self.server_name(tool.server)?;
+            let call = ToolCall { server, tool: tool.name, arguments: tool.arguments.into() };
+            orders.push(("tool", Order::Tool(call)));
+        }
+        if let Some(hook) = part.hook.take() {
+            orders.push(("hook", Order::Proposal { order: "hook".to_owned(), params: Value::Object(hook) }));
+        }
+        if let Some(mut params) = part.order.take() {
+            let Some(Value::String(name)) = params.remove("order") else {
+                return self.wrong(place, "do needs an order (rollback, subscribe, channel-open, …)");
+            };
+            orders.push(("do", Order::Proposal { order: name, params: Value::Object(params) }));
+        }
+        if let Some(request) = part.request.take() {
+            self.server_id(&request.server)?;
+            let (server, method) = (request.server.value, request.method);
+            orders.push(("request", Order::Request { server, method, params: request.params.into() }));
+        }
+        if let Some(compact) = part.compact.take() {
+            orders.push(("compact", Order::Compact { summary: compact.summary }));
+        }
+        for (name, allow, is_allowed) in [("allow", part.allow.take(), true), ("revoke", part.revoke.take(), false)] {
+            if let Some(allow) = allow {
+                orders.push((name, self.allow(allow, is_allowed)?));
+            }
+        }
+        Ok(orders)
+    }
+
+    /// Takes what a step does apart from orders to the host, by the member's name.
+    fn other_actions(
+        &mut self,
+        part: &mut StepPart,
+        place: TextPosition,
+        depth: u32,
+    ) -> Result<Vec<(&'static str, Action)>> {
+        let mut actions = Vec::new();
+        if let Some(span) = part.wait.take() {
+            actions.push(("wait", Action::Wait(span.0)));
+        }
+        match (part.server.take(), part.fire.take()) {
+            (Some(server), Some(fire)) => {
+                actions.push(("fire", Action::Fire(self.builtin_id(&server)?, self.fire(fire)?)));
+            }
+            (None, None) => {}
+            (Some(server), None) => return self.wrong(server.place, "server is only allowed with fire"),
+            (None, Some(fire)) => return self.wrong(fire.place, "fire needs server, the server that sends"),
+        }
+        if let Some(server) = part.disconnect.take() {
+            actions.push(("disconnect", Action::Disconnect(self.server_id(&server)?)));
+        }
+        if let Some(repeat) = part.repeat.take() {
+            if depth >= MAX_DEPTH {
+                return self.wrong(place, format!("repetitions are nested more than {MAX_DEPTH} levels deep"));
+            }
+            actions.push(("repeat", Action::Repeat(repeat.times, self.steps(repeat.steps, depth + 1)?)));
+        }
+        Ok(actions)
     }
 
     fn allow(&self, part: AllowPart, is_allowed: bool) -> Result<Order> {

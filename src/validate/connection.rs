@@ -4,17 +4,16 @@
 use super::classify::{Classified, HttpPart, Text};
 use super::foreign_schema::Library;
 use super::http::{Http, SharedHttp};
-use super::overlap::Overlap;
+use super::observers::Observers;
 use super::pairing::Pairs;
 use super::report::{ConnectionSummary, Peer};
 use super::subject::{Message, SUBJECTS, Subject};
 use super::verdicts::{Scope, Verdicts};
 use super::{capability, envelope, http, lifecycle, method, rules, schema, sender, stream};
-use crate::proposals::{ConversationEvent, Findings, Observed, Observer, Overview, Registry};
+use crate::proposals::{Findings, Observed, Overview, Registry};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
-use crate::session::turns::Turns;
 use crate::trace::{Event, EventHeader};
 use crate::wire::{Direction, Envelope, MessageKind};
 use serde_json::Value;
@@ -41,14 +40,12 @@ pub(super) struct Connection {
     pub findings: Findings,
     registry: &'static Registry,
     tracker: Tracker,
-    observers: Vec<Box<dyn Observer>>,
+    observers: Observers,
     subjects: Vec<Box<dyn Subject>>,
     http: Http,
     pairs: Pairs,
     lifecycle: lifecycle::Lifecycle,
     method: method::Methods,
-    turns: Turns,
-    overlap: Overlap,
     summary: ConnectionSummary,
     last_time: i64,
     lost: bool,
@@ -77,14 +74,12 @@ impl Connection {
             findings: Findings::default(),
             registry,
             tracker: Tracker::knowing(registry),
-            observers: registry.iter().map(|proposal| proposal.observer()).collect(),
+            observers: Observers::new(registry),
             subjects: SUBJECTS.iter().map(|entry| (entry.begin)()).collect(),
             http: Http::default(),
             pairs: Pairs::default(),
             lifecycle: lifecycle::Lifecycle::default(),
             method: method::Methods::default(),
-            turns: Turns::default(),
-            overlap: Overlap::default(),
             summary: ConnectionSummary::default(),
             last_time: 0,
             lost: false,
@@ -112,7 +107,7 @@ impl Connection {
         self.pairs.lose_track();
         self.lifecycle.lose_track();
         self.http.lose_track();
-        self.observers.iter_mut().for_each(|observer| observer.lose_track());
+        self.observers.lose_track();
     }
 
     /// Processes an event that belongs to this connection.
@@ -135,7 +130,7 @@ impl Connection {
                 self.findings.note(&rules::NOT_CHECKED, seq, "a part of the traffic is missing from the reel");
                 self.lose_track();
             }
-            Classified::Note => self.take_note(event),
+            Classified::Note => self.observers.note(event.header, event.payload, &mut self.findings),
             Classified::Http(part) => self.take_http(event.header, part, &mut shared.http),
             Classified::Closed | Classified::Opened { .. } | Classified::Continues | Classified::Other => {}
         }
@@ -224,15 +219,7 @@ impl Connection {
             lost: self.lost,
         };
         let step = self.tracker.take(seq, time, direction, envelope, content);
-        if self.tracker.forgotten() > self.forgotten {
-            self.forgotten = self.tracker.forgotten();
-            self.findings.note(
-                &rules::NOT_CHECKED,
-                seq,
-                "too many requests are pending; none of them is checked for its response",
-            );
-            self.pairs.forget();
-        }
+        self.note_forgotten(seq);
         self.pairs.share(step.era == Era::Modern && (self.behind_listener || header.exchange != 0));
         self.pairs.take(seq, time, direction, envelope, content, &step, &mut self.findings);
         let method = match &step.request {
@@ -259,21 +246,24 @@ impl Connection {
         for subject in &mut self.subjects {
             subject.observe(&message, &mut self.findings);
         }
-        let observed = &message.observed;
-        let proposal = method.and_then(|method| self.registry.of_method(method));
-        let reported = proposal.and_then(|proposal| proposal.conversation_event(observed));
-        let moment = reported.and_then(|moment| self.turns.reported(moment));
-        if let Some(moment) = moment {
-            reach(&mut self.observers, &mut self.overlap, moment, header, &mut self.findings);
-        }
-        for observer in &mut self.observers {
-            observer.observe(observed, &mut self.findings);
-        }
-        self.overlap.observe(observed, &mut self.findings);
+        self.observers.observe(&message, &mut self.findings);
         for overview in &mut shared.overviews {
-            overview.observe(header.stream, observed, &mut self.findings);
+            overview.observe(header.stream, &message.observed, &mut self.findings);
         }
         self.findings.name_method(seq, method);
+    }
+
+    /// Notes that requests were forgotten because too many are pending.
+    fn note_forgotten(&mut self, seq: u64) {
+        if self.tracker.forgotten() > self.forgotten {
+            self.forgotten = self.tracker.forgotten();
+            self.findings.note(
+                &rules::NOT_CHECKED,
+                seq,
+                "too many requests are pending; none of them is checked for its response",
+            );
+            self.pairs.forget();
+        }
     }
 
     /// Begins a new session: over HTTP, an `initialize` that names no session has ids of its own, whatever came before
@@ -283,9 +273,7 @@ impl Connection {
             return self.pairs.forget_answered();
         }
         self.finish_pairs();
-        for observer in &mut self.observers {
-            observer.finish(&self.tracker.declared, &mut self.findings);
-        }
+        self.observers.finish(&self.tracker.declared, &mut self.findings);
         shared.leave(stream, self.last_time);
         let is_part = self.is_part;
         *self = Self {
@@ -308,36 +296,18 @@ impl Connection {
         }
     }
 
-    /// Processes a note of the reel, which may mark a turn.
-    fn take_note(&mut self, event: &Event<'_>) {
-        if let Some(moment) = self.turns.marked(event.payload) {
-            reach(&mut self.observers, &mut self.overlap, moment, event.header, &mut self.findings);
-        }
-    }
-
     pub(super) fn finish(&mut self, stream: u32, overviews: &mut Overviews) {
         self.finish_pairs();
         self.lifecycle.finish(&self.tracker, &mut self.findings);
-        for observer in &mut self.observers {
-            observer.finish(&self.tracker.declared, &mut self.findings);
-        }
+        self.observers.finish(&self.tracker.declared, &mut self.findings);
         for overview in overviews {
             overview.finish(stream, &mut self.findings);
         }
     }
 
-    /// Adds to each declaration the dialect of its proposal that the session uses.
-    fn name_dialects(&mut self) {
-        for (proposal, observer) in self.registry.iter().zip(&self.observers) {
-            let name = proposal.descriptor().name;
-            let declared = self.summary.declared.iter_mut().filter(|declaration| declaration.proposal == name);
-            declared.for_each(|declaration| declaration.dialect = observer.dialect());
-        }
-    }
-
     /// Returns the summary of the finished connection.
     pub(super) fn into_summary(mut self, stream: u32) -> ConnectionSummary {
-        self.name_dialects();
+        self.observers.name_dialects(&mut self.summary);
         let (era, revision) = (self.tracker.era, self.tracker.revision);
         let scope = Scope { era, revision, is_http: self.http.is_streamable() };
         let verdicts = Verdicts::new(self.findings.tallies(), scope, self.registry);
@@ -355,19 +325,6 @@ fn is_astray(message: &Message<'_>) -> bool {
         None => (observed.method, observed.direction),
     };
     method.and_then(|method| message.registry.method_spec(method)).is_some_and(|spec| !spec.sender.allows(direction))
-}
-
-fn reach(
-    observers: &mut [Box<dyn Observer>],
-    overlap: &mut Overlap,
-    moment: ConversationEvent,
-    header: &EventHeader,
-    findings: &mut Findings,
-) {
-    overlap.reach(moment);
-    for observer in observers {
-        observer.reach(moment, header.seq, header.time, findings);
-    }
 }
 
 fn note_peers(message: &Message<'_>, summary: &mut ConnectionSummary) {

@@ -45,6 +45,7 @@ mod recipes;
 mod reels;
 mod remote;
 mod replay;
+mod replay_control;
 mod replaying;
 mod reports;
 mod scenarios;
@@ -71,6 +72,7 @@ mod host;
 #[cfg(target_os = "linux")]
 mod http_tap;
 #[cfg(target_os = "linux")]
+mod leaks;
 mod listeners;
 #[cfg(target_os = "linux")]
 mod live;

@@ -335,12 +335,7 @@ fn a_reel_that_is_removed_is_reported_and_recording_goes_on_in_another() {
         });
         let mut follower = stage.start(&["show", "--follow", "--session", "s", "--format", "json", "method:ping"]);
         follower.line();
-        match what {
-            "folder" => std::fs::remove_dir_all(stage.path("in")).expect("removed"),
-            "file" => std::fs::remove_file(stage.path("in/t.reel")).expect("removed"),
-            "moved" => std::fs::rename(stage.path("in/t.reel"), stage.path("moved.reel")).expect("moved"),
-            _ => File::options().write(true).open(stage.path("in/t.reel")).expect("opened").set_len(0).expect("cut"),
-        }
+        disturb(&stage, what);
         if what != "cut" {
             let found = session(stage.mcpreel(&["sessions"]), "s").expect("it lives");
             assert_eq!(found["recording"]["active"], false, "{what}: {found}");
@@ -377,31 +372,45 @@ fn a_reel_that_is_removed_is_reported_and_recording_goes_on_in_another() {
             "{what}: {output:?}"
         );
         assert!(found["recording"]["problem"].as_str().is_some_and(|why| why.contains(reported)), "{what}: {found}");
-        let last = reels(&stage, "in").pop().expect("a reel");
-        let name = if what == "cut" { "in/t-2.reel" } else { "in/t.reel" };
-        let reel = if what == "cut" { "in/t-2.reel".to_owned() } else { last };
-        assert_eq!(reel, name, "{what}");
-        assert_eq!(found["reel"], stage.path(name).canonicalize().expect("there").to_str().expect("text"), "{what}");
-        let events = stage.events(name);
-        assert!(events[0]["reel"]["notes"]["continues"].as_str().is_some_and(|path| path.ends_with("in/t.reel")));
-        let kinds: Vec<&str> = events[1..].iter().filter_map(|event| event["event"].as_str()).collect();
-        assert_eq!(kinds[..2], ["stream-opened", "note"], "{what}: {kinds:?}");
-        assert_eq!(kinds.last(), Some(&"stream-closed"));
-        assert!(events[2]["data"]["reason"].as_str().is_some_and(|reason| reason.contains(reported)), "{}", events[2]);
-        let report = stage.run(&["validate", name, "--format", "json"], "").json();
-        let errors =
-            report["findings"].as_array().expect("a list").iter().filter(|finding| finding["severity"] == "error");
-        assert_eq!(errors.count(), 0, "{what}: {report}");
-        if what == "moved" {
-            assert!(!kinds.contains(&"gap"), "nothing is lost: {kinds:?}");
-            stage.ok(&["reel", "verify", "moved.reel"]);
-            let both = [stage.cat("moved.reel", "c2s"), stage.cat(name, "c2s")].concat();
-            let all: String = (1..=sent).map(|id| format!("{}\n", ping(id))).collect();
-            assert_same("both together", &both, all.as_bytes());
-        } else {
-            assert_eq!(kinds[2], "gap", "{what}: {kinds:?}");
-            assert!(events[3]["data"]["events"].as_u64() >= Some(3), "{}", events[3]);
-        }
+        expect_the_rest(&stage, what, reported, (&found, sent));
+    }
+}
+
+/// Removes the reel that is being recorded, or does something as bad to it.
+fn disturb(stage: &Stage, what: &str) {
+    match what {
+        "folder" => std::fs::remove_dir_all(stage.path("in")).expect("removed"),
+        "file" => std::fs::remove_file(stage.path("in/t.reel")).expect("removed"),
+        "moved" => std::fs::rename(stage.path("in/t.reel"), stage.path("moved.reel")).expect("moved"),
+        _ => File::options().write(true).open(stage.path("in/t.reel")).expect("opened").set_len(0).expect("cut"),
+    }
+}
+
+/// Recording went on in another reel, which says why and what is missing; `sent` pings were sent in all.
+fn expect_the_rest(stage: &Stage, what: &str, reported: &str, (found, sent): (&Value, u64)) {
+    let last = reels(stage, "in").pop().expect("a reel");
+    let name = if what == "cut" { "in/t-2.reel" } else { "in/t.reel" };
+    let reel = if what == "cut" { "in/t-2.reel".to_owned() } else { last };
+    assert_eq!(reel, name, "{what}");
+    assert_eq!(found["reel"], stage.path(name).canonicalize().expect("there").to_str().expect("text"), "{what}");
+    let events = stage.events(name);
+    assert!(events[0]["reel"]["notes"]["continues"].as_str().is_some_and(|path| path.ends_with("in/t.reel")));
+    let kinds: Vec<&str> = events[1..].iter().filter_map(|event| event["event"].as_str()).collect();
+    assert_eq!(kinds[..2], ["stream-opened", "note"], "{what}: {kinds:?}");
+    assert_eq!(kinds.last(), Some(&"stream-closed"));
+    assert!(events[2]["data"]["reason"].as_str().is_some_and(|reason| reason.contains(reported)), "{}", events[2]);
+    let report = stage.run(&["validate", name, "--format", "json"], "").json();
+    let errors = report["findings"].as_array().expect("a list").iter().filter(|finding| finding["severity"] == "error");
+    assert_eq!(errors.count(), 0, "{what}: {report}");
+    if what == "moved" {
+        assert!(!kinds.contains(&"gap"), "nothing is lost: {kinds:?}");
+        stage.ok(&["reel", "verify", "moved.reel"]);
+        let both = [stage.cat("moved.reel", "c2s"), stage.cat(name, "c2s")].concat();
+        let all: String = (1..=sent).map(|id| format!("{}\n", ping(id))).collect();
+        assert_same("both together", &both, all.as_bytes());
+    } else {
+        assert_eq!(kinds[2], "gap", "{what}: {kinds:?}");
+        assert!(events[3]["data"]["events"].as_u64() >= Some(3), "{}", events[3]);
     }
 }
 

@@ -238,6 +238,48 @@ fn a_list_of_reels_fits_a_narrow_terminal_with_whole_names() {
     }
 }
 
+/// A server whose list of tools has two pages. Between them, it thinks longer than work may take without progress.
+const SLOW: &str = r#"
+import json, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked: continue
+    answer = {"jsonrpc": "2.0", "id": asked["id"]}
+    if asked["method"] == "initialize":
+        server = {"name": "s", "version": "1"}
+        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": server}
+    elif asked["method"] == "tools/list" and "cursor" not in asked.get("params", {}):
+        time.sleep(float(sys.argv[1]))
+        answer["result"] = {"tools": [], "nextCursor": "2"}
+    elif asked["method"] == "tools/list":
+        answer["result"] = {"tools": []}
+    else:
+        answer["error"] = {"code": -32601, "message": "unknown"}
+    print(json.dumps(answer), flush=True)
+"#;
+
+#[test]
+fn an_import_of_one_event_says_so_in_the_singular() {
+    let stage = Stage::new();
+    let header = json!({"reel": {"version": 1, "created": crate::common::CREATED, "tool": "test"}});
+    let ping = message(0, "c2s", json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+    let imported = stage.run(&["import", "-", "-o", "one.reel"], format!("{header}\n{ping}\n"));
+    assert!(imported.err().starts_with("mcpreel: 1 event, "), "{imported:?}");
+}
+
+#[test]
+fn a_server_that_lists_slowly_shows_progress_on_a_terminal() {
+    let stage = Stage::new();
+    stage.write("slow.py", SLOW);
+    let binary = crate::common::binary();
+    for (pause, is_long) in [("0.7", true), ("0", false)] {
+        let name = format!("{pause}.json");
+        let words = [&binary, "diff", "--surface", "--update", &name, "--", "python3", "slow.py", pause];
+        let shown = running(&stage, "", 80, &[], &words).out();
+        assert!(shown.contains("wrote") && shown.contains("listing") == is_long, "{pause}: {shown:?}");
+    }
+}
+
 #[test]
 fn long_work_shows_its_progress_on_a_terminal_and_short_work_does_not() {
     let stage = Stage::new();

@@ -150,8 +150,8 @@ pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, Comma
     out.finish()?;
     if args.output != Path::new("-") {
         let bytes = std::fs::metadata(&args.output).map_or(0, |about| about.len());
-        let (events, path) = (imported.events, args.output.display());
-        context.printer.note(&format!("{events} events, {} in {path}", line::bytes(bytes)));
+        let (events, path) = (counted(imported.events, "event"), args.output.display());
+        context.printer.note(&format!("{events}, {} in {path}", line::bytes(bytes)));
     }
     if !source.lacks.is_empty() {
         context.printer.note(&format!("this format cannot express: {}", source.lacks));

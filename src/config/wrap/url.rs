@@ -197,63 +197,87 @@ fn before(place: Place<'_>) -> Option<(String, Entry)> {
     Some((text, entry))
 }
 
+/// What the command of a wrapped entry says about the server at the URL. Values are raw text of the file.
+#[derive(Default)]
+struct Upstream<'a> {
+    url: Option<String>,
+    headers: Vec<(String, String)>,
+    /// Headers and the environment variables that hold them (TOML).
+    variables: Vec<(String, String)>,
+    /// The environment variable that holds a bearer token (TOML).
+    token: Option<&'a str>,
+}
+
+impl<'a> Upstream<'a> {
+    fn of(place: Place<'a>) -> Result<Self, EditError> {
+        let Place { text, format, entry } = place;
+        let held = |name: &str| {
+            let member = env_of(entry)?.value.get(name)?;
+            Some(raw_text(text, &member.value))
+        };
+        let mut found = Self::default();
+        let words = entry.words();
+        for (option, &value) in words.iter().zip(words.iter().skip(1)) {
+            match *option {
+                "--url" => found.url = Some(value.strip_prefix("env:").and_then(held).unwrap_or_else(|| quote(value))),
+                "--header-env" => {
+                    let (name, variable) = value.split_once('=').ok_or(EditError::NothingBehind)?;
+                    let name = name.to_owned();
+                    match (held(variable), format) {
+                        (Some(raw), _) => found.headers.push((name, raw)),
+                        (None, Format::Toml) => found.variables.push((name, quote(variable))),
+                        (None, Format::Json) => found.headers.push((name, quote(&format!("${{{variable}}}")))),
+                    }
+                }
+                "-H" | "--header" => {
+                    let (name, value) = value.split_once(':').ok_or(EditError::NothingBehind)?;
+                    let value = value.trim();
+                    let variable = value.strip_prefix("Bearer ${").and_then(|rest| rest.strip_suffix('}'));
+                    match (variable, format) {
+                        (Some(variable), Format::Toml) => found.token = Some(variable),
+                        _ => found.headers.push((name.trim().to_owned(), quote(value))),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a variable of the environment is there for a header only.
+    fn needs(&self, raw: &str) -> bool {
+        self.variables.iter().any(|(_, variable)| variable == raw)
+            || self.token.is_some_and(|token| quote(token) == raw)
+    }
+
+    /// The members that replace the command, after the URL.
+    fn members(&self, place: Place<'_>, headers: &'static str) -> Vec<String> {
+        let maps = [(headers, &self.headers), ("env_http_headers", &self.variables)];
+        let maps = maps.into_iter().filter(|(_, map)| !map.is_empty());
+        let token = self.token.map(|token| pair(place, "bearer_token_env_var", &quote(token)));
+        maps.map(|(name, map)| pair(place, name, &map_text(place, map))).chain(token).collect()
+    }
+}
+
 /// Rebuilds an entry with a URL from the wrapped entry.
 fn rebuild(place: Place<'_>) -> Result<String, EditError> {
-    let Place { text, format, entry } = place;
+    let Place { format, entry, .. } = place;
     let original = before(place).map(|(_, entry)| entry);
-    let held = |name: &str| {
-        let member = env_of(entry)?.value.get(name)?;
-        Some(raw_text(text, &member.value))
-    };
-    let (mut url, mut headers, mut variables, mut token) = (None, Vec::new(), Vec::new(), None);
-    let words = entry.words();
-    for (option, value) in words.iter().zip(words.iter().skip(1)) {
-        match *option {
-            "--url" => url = Some(value.strip_prefix("env:").and_then(held).unwrap_or_else(|| quote(value))),
-            "--header-env" => {
-                let (name, variable) = value.split_once('=').ok_or(EditError::NothingBehind)?;
-                match (held(variable), format) {
-                    (Some(raw), _) => headers.push((name.to_owned(), raw)),
-                    (None, Format::Toml) => variables.push((name.to_owned(), quote(variable))),
-                    (None, Format::Json) => headers.push((name.to_owned(), quote(&format!("${{{variable}}}")))),
-                }
-            }
-            "-H" | "--header" => {
-                let (name, value) = value.split_once(':').ok_or(EditError::NothingBehind)?;
-                let value = value.trim();
-                let variable = value.strip_prefix("Bearer ${").and_then(|rest| rest.strip_suffix('}'));
-                match (variable, format) {
-                    (Some(variable), Format::Toml) => token = Some(variable),
-                    _ => headers.push((name.trim().to_owned(), quote(value))),
-                }
-            }
-            _ => {}
-        }
-    }
-    let url = url.ok_or(EditError::NothingBehind)?;
     let before = |names: &[&'static str], otherwise: &'static str| {
         let had = |name: &&&str| original.as_ref().is_some_and(|entry| entry.node.get(name).is_some());
         names.iter().find(had).copied().unwrap_or(otherwise)
     };
-    let headers_name = before(&HEADERS, if format == Format::Toml { "http_headers" } else { "headers" });
-    let is_forwarded = |raw: &String| {
-        variables.iter().any(|(_, variable)| variable == raw) || token.is_some_and(|token| quote(token) == *raw)
-    };
+    let upstream = Upstream::of(place)?;
+    let url = upstream.url.as_ref().ok_or(EditError::NothingBehind)?;
 
     let mut draft = Draft { members: Vec::new(), tables: Vec::new() };
     for member in entry.node.members() {
         let name = member.name.as_str();
         match name {
             "command" => {
-                draft.members.push(pair(place, before(&URLS, "url"), &url));
-                for (name, map) in [(headers_name, &headers), ("env_http_headers", &variables)] {
-                    if !map.is_empty() {
-                        draft.members.push(pair(place, name, &map_text(place, map)));
-                    }
-                }
-                if let Some(token) = token {
-                    draft.members.push(pair(place, "bearer_token_env_var", &quote(token)));
-                }
+                let headers = before(&HEADERS, if format == Format::Toml { "http_headers" } else { "headers" });
+                draft.members.push(pair(place, before(&URLS, "url"), url));
+                draft.members.extend(upstream.members(place, headers));
             }
             "env" | "environment" => {
                 let own = own_env(place);
@@ -262,7 +286,7 @@ fn rebuild(place: Place<'_>) -> Result<String, EditError> {
                 }
             }
             "env_vars" => {
-                let own: Vec<String> = env_vars(place).into_iter().filter(|raw| !is_forwarded(raw)).collect();
+                let own: Vec<String> = env_vars(place).into_iter().filter(|raw| !upstream.needs(raw)).collect();
                 if !own.is_empty() {
                     draft.members.push(pair(place, name, &format!("[{}]", own.join(", "))));
                 }

@@ -332,54 +332,26 @@ mod tests {
         let (header, events) = read_as("har", &text);
         assert_eq!((header.created, &*header.notes["written by"]), (1_767_323_045_000_000_000, "x 2"));
         let session = "[\"mcp-session-id\",\"s\"]";
+        let request = |method: &str, headers: &str| {
+            format!("{{\"headers\":[{headers}],\"method\":\"{method}\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}}")
+        };
+        let response = |status: u16, kind: &str| {
+            format!(
+                "{{\"headers\":[[\"content-type\",\"{kind}\"],{session}],\"status\":{status},\"what\":\"response\"}}"
+            )
+        };
         let expected = [
             (0, 0, "opened", "{\"transport\":\"http\",\"url\":\"http://h:1/mcp\"}".to_owned()),
-            (
-                0,
-                1,
-                "transport",
-                "{\"headers\":[],\"method\":\"POST\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}".to_owned(),
-            ),
+            (0, 1, "transport", request("POST", "")),
             (10, 1, "message", "{\"id\":1,\"method\":\"initialize\"}".to_owned()),
-            (
-                100,
-                1,
-                "transport",
-                format!(
-                    "{{\"headers\":[[\"content-type\",\"application/json\"],{session}],\"status\":200,\"what\":\"response\"}}"
-                ),
-            ),
+            (100, 1, "transport", response(200, "application/json")),
             (200, 1, "message", "{\"id\":1,\"result\":{}}".to_owned()),
-            (
-                1000,
-                2,
-                "transport",
-                format!("{{\"headers\":[{session}],\"method\":\"GET\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}}"),
-            ),
-            (
-                1100,
-                2,
-                "transport",
-                format!(
-                    "{{\"headers\":[[\"content-type\",\"text/event-stream\"],{session}],\"status\":200,\"what\":\"response\"}}"
-                ),
-            ),
+            (1000, 2, "transport", request("GET", session)),
+            (1100, 2, "transport", response(200, "text/event-stream")),
             (2000, 2, "message", "id: 1\ndata: {\"method\":\"a\"}\n\n".to_owned()),
-            (
-                3000,
-                3,
-                "transport",
-                format!("{{\"headers\":[{session}],\"method\":\"POST\",\"target\":\"/mcp?x=1\",\"what\":\"request\"}}"),
-            ),
+            (3000, 3, "transport", request("POST", session)),
             (3010, 3, "message", "{\"id\":2,\"method\":\"ping\"}".to_owned()),
-            (
-                3100,
-                3,
-                "transport",
-                format!(
-                    "{{\"headers\":[[\"content-type\",\"text/plain\"],{session}],\"status\":404,\"what\":\"response\"}}"
-                ),
-            ),
+            (3100, 3, "transport", response(404, "text/plain")),
             (3200, 3, "transport", "{\"bytes\":2,\"text\":\"no\",\"what\":\"body\"}".to_owned()),
             (4500, 2, "message", "event: message\ndata: {\"method\":\"b\"}\n\n".to_owned()),
             (6000, 2, "transport", "{\"block\":\": hi\\n\\n\",\"joined\":false,\"what\":\"sse\"}".to_owned()),

@@ -6,7 +6,7 @@ use crate::host::engine::{Order, ToolCall};
 use crate::proposals::host::Agent;
 use crate::runtime::parameters;
 use crate::wire::units::parse_time;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::time::Duration;
 
 /// What a line means.
@@ -79,62 +79,58 @@ pub(crate) fn parse(line: &str) -> Result<Line, CommandError> {
         let usage = COMMANDS.iter().find(|known| known.0 == name).map_or("", |known| known.1);
         CommandError::usage(format!("/{name} needs {usage}"))
     };
-    let order = |order: Order| Ok(Line::Order(order));
-    match name {
-        "turn" | "agent" | "detached" if rest.is_empty() => Err(missing()),
-        "turn" => Ok(turn(rest, Agent::Main)),
-        "agent" => Ok(turn(rest, Agent::Sub)),
-        "detached" => Ok(turn(rest, Agent::Detached)),
-        "tool" => {
-            let words = words()?;
-            let (tool, arguments) = words.split_first().ok_or_else(missing)?;
+    if rest.is_empty() && matches!(name, "turn" | "agent" | "detached") {
+        return Err(missing());
+    }
+    Ok(match name {
+        "turn" => turn(rest, Agent::Main),
+        "agent" => turn(rest, Agent::Sub),
+        "detached" => turn(rest, Agent::Detached),
+        "do" if rest.is_empty() => Line::Orders,
+        "tool" | "hook" | "do" | "request" | "approve" | "revoke" => {
+            Line::Order(order(name, &words()?)?.ok_or_else(missing)?)
+        }
+        "compact" => Line::Order(Order::Compact { summary: Some(rest.to_owned()).filter(|rest| !rest.is_empty()) }),
+        "wait" => Line::Wait(parse_time(rest).map_err(|_| missing())?),
+        "prompt" => Line::Prompt,
+        "state" => Line::State,
+        "servers" => Line::Servers,
+        "help" | "?" => Line::Help,
+        "quit" | "exit" | "q" => Line::Order(Order::End),
+        _ => {
+            let known: Vec<String> = COMMANDS.iter().map(|known| format!("/{}", known.0)).collect();
+            return Err(CommandError::usage(format!("unknown command /{name}"))
+                .hint(format!("the commands are {}", known.join(", "))));
+        }
+    })
+}
+
+/// Reads an order that consists of words; `None` if words are missing or superfluous.
+fn order(name: &str, words: &[String]) -> Result<Option<Order>, CommandError> {
+    let object = |members| parameters::object(members).map(Value::Object);
+    Ok(Some(match (name, words) {
+        ("tool", [tool, arguments @ ..]) => {
             let (server, tool) = match tool.split_once(':') {
                 Some((server, tool)) => (Some(server.to_owned()), tool.to_owned()),
                 None => (None, tool.clone()),
             };
-            order(Order::Tool(ToolCall { server, tool, arguments: Value::Object(parameters::object(arguments)?) }))
+            Order::Tool(ToolCall { server, tool, arguments: object(arguments)? })
         }
-        "hook" => {
-            let words = words()?;
-            let (event, members) = words.split_first().ok_or_else(missing)?;
-            let mut params = Value::Object(parameters::object(members)?);
+        ("hook", [event, members @ ..]) => {
+            let mut params = object(members)?;
             params["event"] = event.as_str().into();
-            order(Order::Proposal { order: "hook".to_owned(), params })
+            Order::Proposal { order: "hook".to_owned(), params }
         }
-        "do" if rest.is_empty() => Ok(Line::Orders),
-        "do" => {
-            let words = words()?;
-            let (name, members) = words.split_first().ok_or_else(missing)?;
-            order(Order::Proposal { order: name.clone(), params: Value::Object(parameters::object(members)?) })
+        ("do", [order, members @ ..]) => Order::Proposal { order: order.clone(), params: object(members)? },
+        ("request", [server, method, members @ ..]) => {
+            Order::Request { server: server.clone(), method: method.clone(), params: object(members)? }
         }
-        "request" => {
-            let words = words()?;
-            let [server, method, members @ ..] = &words[..] else { return Err(missing()) };
-            let params = if members.is_empty() { json!({}) } else { Value::Object(parameters::object(members)?) };
-            order(Order::Request { server: server.clone(), method: method.clone(), params })
+        ("approve" | "revoke", [server, proposal @ ..]) if proposal.len() < 2 => {
+            let proposal = proposal.first().cloned();
+            Order::Allow { server: server.clone(), proposal, is_allowed: name == "approve" }
         }
-        "compact" => order(Order::Compact { summary: Some(rest.to_owned()).filter(|rest| !rest.is_empty()) }),
-        "approve" | "revoke" => {
-            let words = words()?;
-            let (server, proposal) = match &words[..] {
-                [server] => (server.clone(), None),
-                [server, proposal] => (server.clone(), Some(proposal.clone())),
-                _ => return Err(missing()),
-            };
-            order(Order::Allow { server, proposal, is_allowed: name == "approve" })
-        }
-        "wait" => parse_time(rest).map(Line::Wait).map_err(|_| missing()),
-        "prompt" => Ok(Line::Prompt),
-        "state" => Ok(Line::State),
-        "servers" => Ok(Line::Servers),
-        "help" | "?" => Ok(Line::Help),
-        "quit" | "exit" | "q" => order(Order::End),
-        _ => {
-            let known: Vec<String> = COMMANDS.iter().map(|known| format!("/{}", known.0)).collect();
-            Err(CommandError::usage(format!("unknown command /{name}"))
-                .hint(format!("the commands are {}", known.join(", "))))
-        }
-    }
+        _ => return Ok(None),
+    }))
 }
 
 fn turn(text: &str, agent: Agent) -> Line {
@@ -144,6 +140,7 @@ fn turn(text: &str, agent: Agent) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_line_is_said_or_is_a_command() {

@@ -134,5 +134,6 @@ fn hex(text: &str, bytes: usize) -> Option<Vec<u8>> {
 
 /// The beginning of a text.
 fn cut(text: &str) -> String {
-    text[..text.floor_char_boundary(MAX_TEXT)].to_owned()
+    let end = (0..=text.len().min(MAX_TEXT)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text[..end].to_owned()
 }

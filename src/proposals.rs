@@ -33,6 +33,7 @@ use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::wire::{Direction, Envelope};
 use serde_json::Value;
 use std::fmt;
+use std::time::Duration;
 
 /// The side that declares a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -398,6 +399,11 @@ pub trait Proposal: Sync {
             Carried::Event(_) => None,
         });
         texts.collect()
+    }
+
+    /// The time within which the proposal expects the response to a request.
+    fn response_limit(&self, _method: &str) -> Option<Duration> {
+        None
     }
 
     /// Follows the operations of one connection for the audit log, if the proposal has operations.

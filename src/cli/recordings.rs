@@ -70,7 +70,7 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
     let beginning = input.fill_buf().map_err(|error| CommandError::reading(shown, &error))?;
     let Some(format) = import::detected(beginning) else {
         if beginning.trim_ascii_start().starts_with(b"{") {
-            return Err(unknown(shown));
+            return Err(unknown(shown).hint("`mcpreel import --help` lists the formats that can be read"));
         }
         // The events of a file can be read in any order.
         let opened = if path.is_file() { ReelReader::open(path) } else { ReelReader::from_stream(Box::new(input)) };
@@ -82,8 +82,7 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
 
 /// The error about a file of no known format.
 pub(super) fn unknown(shown: &Path) -> CommandError {
-    let error = CommandError::new(ErrorKind::Input, format!("{}: unknown format", shown.display()));
-    with_formats(error)
+    CommandError::new(ErrorKind::Input, format!("{}: unknown format", shown.display()))
 }
 
 /// Adds hints about what can be read.

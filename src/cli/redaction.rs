@@ -171,23 +171,6 @@ impl RedactOptions {
         Ok((opened.reader, opened.path))
     }
 
-    /// Like [`Self::open_whole`]; if the session is redacted, also returns a second reader of the result.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::open_whole`].
-    pub(crate) fn open_twice(
-        &self,
-        path: Option<&Path>,
-    ) -> Result<(ReelReader, PathBuf, Option<ReelReader>), CommandError> {
-        if !self.redact {
-            return self.open_whole(path).map(|(reader, path)| (reader, path, None));
-        }
-        let redacted = self.redacted(path)?;
-        let (one, other) = (redacted.open()?.reader, redacted.open()?.reader);
-        Ok((one, redacted.shown, Some(other)))
-    }
-
     /// A recorded session that is read more than once, redacted if the user wants that.
     ///
     /// # Errors

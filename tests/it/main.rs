@@ -52,6 +52,7 @@ mod scenarios;
 mod screen;
 mod selecting;
 mod sessions;
+mod stats;
 mod surface;
 mod survive;
 mod terminal;

@@ -213,6 +213,13 @@ fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
     assert!(table.iter().all(|line| line.chars().count() <= 60), "{narrow}");
     assert!(table.last().is_some_and(|line| line.starts_with("no space for: responses")), "{narrow}");
     assert!(!shown(120).contains("no space for"));
+    assert!(shown(80).lines().all(|line| line.chars().count() <= 80));
+    for words in [&["--compare", "echo.reel", "echo.reel"][..], &["echo.reel", "--by", "tool,error", "--histogram"]] {
+        for columns in [60, 80, 120] {
+            let shown = on_terminal(&stage, columns, &[("NO_COLOR", "1")], &[&["stats"], words].concat()).out();
+            assert!(shown.lines().all(|line| line.chars().count() <= columns) && shown.contains("echo"), "{shown}");
+        }
+    }
     // Nor do the sentences above it wrap.
     assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
     assert!(narrow.contains("\nslowest: tools/call echo took "), "{narrow}");

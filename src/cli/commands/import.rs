@@ -87,7 +87,7 @@ impl Source {
         let beginning = input.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
         let format = match import::named(format) {
             Some(format) => format,
-            None => import::detected(beginning).ok_or_else(|| recordings::unknown(path))?,
+            None => import::detected(beginning).ok_or_else(|| recordings::with_formats(recordings::unknown(path)))?,
         };
         let shown = path.display().to_string();
         let importer = (format.open)(input).map_err(|error| recordings::with_formats(bad(&shown, &error)))?;

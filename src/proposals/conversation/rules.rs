@@ -126,7 +126,7 @@ rules! {
 }
 
 /// The response time that the proposal recommends as the limit (SEP-1975, Timeouts).
-const RESPONSE_LIMIT: Duration = Duration::from_millis(500);
+pub(super) const RESPONSE_LIMIT: Duration = Duration::from_millis(500);
 /// Larger contexts are reported. In bytes.
 const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 

@@ -125,7 +125,7 @@ def prepare(stage):
     shutil.copy(ROOT / "examples/scenarios/several.yaml", work / "scenario.yaml")
     write(stage / "home/.codex/config.toml", "[mcp_servers.github]\ncommand = 'my-server'\n")
     write(stage / "home/.mcpreel.key", "an example of a key, not a random one")
-    write(stage / "shared.md", "# Notes\n")
+    write(work / "shared.md", "# Notes\n")
     (stage / "home/.local/share/bash-completion/completions").mkdir(parents=True)
     (stage / "run").mkdir(mode=0o700)
     (work / "tmp").mkdir()

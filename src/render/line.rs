@@ -144,7 +144,8 @@ fn numbers(line: &Line<'_>, ink: &Ink, (style, faint): (Style, Style), is_narrow
     right(line.id, 4, out);
     ink.off(faint, out);
     out.push(b' ');
-    5 + 1 + columns(line.time).max(12) + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1
+    let size = if is_narrow { 0 } else { 8 };
+    5 + 1 + columns(line.time).max(12) + 1 + 2 + size + 9 + 1 + columns(line.id).max(4) + 1
 }
 
 /// Appends the stream, the brackets of exchanges, and whether the message was injected.
@@ -449,7 +450,7 @@ mod tests {
     #[test]
     fn a_narrow_line_has_no_size() {
         let text = written(&line("echo text=1 and more words", "ok"), Some(60));
-        assert_eq!(text, "   12     0.034512 ←   1.6 ms    3 tools/call echo t… → ok\n");
+        assert_eq!(text, "   12     0.034512 ←    1.6 ms    3 tools/call echo t… → ok\n");
         assert!(text.trim_end().width() <= 60);
     }
 

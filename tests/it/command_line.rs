@@ -339,7 +339,9 @@ fn a_text_may_begin_with_a_hyphen() {
         let output = stage.run(&words, "from stdin");
         assert_eq!(output.code(), 0, "{output:?}");
         let expected = if word == "-" { "from stdin" } else { word };
-        assert_eq!(params(&stage, &reel, "conversation/userMessage")["message"]["content"]["text"], expected);
+        let sent = params(&stage, &reel, "conversation/userMessage");
+        let text = sent.pointer("/message/content/text").or_else(|| sent.pointer("/content"));
+        assert_eq!(text, Some(&json!(expected)), "{sent}");
     }
     let error = said(&stage, &["fire", "user-message", "-item", "--", "my-server"]);
     assert!(
@@ -411,4 +413,17 @@ fn saved_content_never_meets_an_older_file() {
     stage.write("file", "");
     let output = stage.run(&[&call[..4], &["file"], &call[5..]].concat(), "");
     assert!(output.code() != 0 && output.json()["content"][0]["type"] == "image", "the result is printed: {output:?}");
+}
+
+#[test]
+fn checks_come_from_stdin_and_their_format_is_in_the_help() {
+    let stage = Stage::new();
+    let help = stage.ok(&["call", "--help"]).out();
+    let (_, shown) = help.split_once("A file with checks:\n").expect("the format");
+    let lines: Vec<&str> = shown.lines().take_while(|line| !line.is_empty()).collect();
+    let words = ["call", "--file", "-", "--", BINARY, "serve"];
+    let output = stage.run(&words, lines.join("\n"));
+    assert_eq!(output.code(), 0, "{output:?}");
+    let output = stage.run(&words, "checks:\n- call: tools/list\n  expect: a: b\n");
+    assert!(output.code() == 3 && output.err().contains("single quotes"), "{output:?}");
 }

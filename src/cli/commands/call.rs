@@ -51,6 +51,16 @@ Examples:
 On a terminal, tools, prompts, resources and templates are printed as a table (a ? marks optional arguments), texts as text, \
 and images by their kind and size. Elsewhere, and with --format json or envelope, you get the result as JSON.
 
+A file with checks:
+  checks:
+    - call: tools/list
+      expect: .tools != []
+      capture: {tool: '.tools[] | select(.name == \"add\") | .name'}
+    - name: it adds
+      call: tools/call
+      params: {name: '${tool}', arguments: {a: 2, b: 40}}
+      expect: ['.structuredContent.sum == 42', '.isError != true']
+
 Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, the tool failed, or an expectation is not met; 4 the server or the connection failed; 5 no response in time.")]
 pub(crate) struct CallArgs {
     /// The method, such as tools/list.
@@ -59,7 +69,7 @@ pub(crate) struct CallArgs {
     /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin; a.b=text sets a nested member. A text can
     /// be @file, or @- for stdin; @@ stands for a literal @.
     params: Vec<String>,
-    /// Run the checks in this YAML file on one connection: requests, with expectations and captured values.
+    /// Run the checks in this YAML file (- for stdin) on one connection: requests, with expectations and captured values.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "params", "notify", "jq", "save", "expect", "repeat"])]
     file: Option<PathBuf>,
     /// Send a notification and do not wait for a response. Implied by methods that begin with notifications/.

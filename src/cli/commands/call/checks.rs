@@ -90,10 +90,15 @@ impl Checks {
     ///
     /// It cannot be read, or is not a file with checks.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
-        let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
+        let text = match path == Path::new("-") {
+            true => std::io::read_to_string(std::io::stdin()),
+            false => std::fs::read_to_string(path),
+        };
+        let text = text.map_err(|error| CommandError::reading(path, &error))?;
         Self::parse(&text, path).map_err(|reason| {
             CommandError::new(ErrorKind::Input, format!("{}: {}", path.display(), excerpt(&reason, 300)))
-                .hint("docs/guide/ci.md describes files with checks")
+                .hint("put a value that contains `: `, ` #` or begins with `{` or `[` in single quotes")
+                .hint("`mcpreel call --help` shows such a file; docs/guide/ci.md describes it")
         })
     }
 

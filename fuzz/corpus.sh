@@ -85,6 +85,15 @@ printf '\100POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nT
     >"$out/heads/requests"
 printf '5;a\r\nhello\r\n0\r\nT: t\r\n\r\nPOST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n' \
     >>"$out/heads/requests"
+number=0
+for header in 'Bearer realm="example", error="invalid_token", error_description="The access token expired"' \
+    'Bearer error="insufficient_scope", scope="files:read files:write", resource_metadata="https://h.example/.well-known/oauth-protected-resource/mcp"' \
+    'Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"", bEARER SCOPE = a,,=' \
+    'Negotiate YWJj==, Bearer scope="open'; do
+    printf '%s\n' "$header" >"$out/challenge/$number"
+    number=$((number + 1))
+done
+cat "$out"/challenge/[0-9] >"$out/challenge/all"
 printf 'method:tools/* and not (dir:s2c or slow:>500ms) text:"x"' >"$out/filter/filter"
 
 grep -oh '"[A-Za-z$][A-Za-z_/$-]*"' "$root"/src/protocol/schema/*.json "$root"/src/proposals/*/*.json |

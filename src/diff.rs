@@ -30,6 +30,7 @@ mod summary;
 pub(crate) mod surface;
 #[cfg(test)]
 pub(crate) mod testing;
+mod text;
 mod tolerance;
 pub(crate) mod volatile;
 
@@ -37,10 +38,11 @@ pub use compare::compare;
 pub(crate) use document::complete;
 pub(crate) use learned::Learned;
 pub use pairs::Collector;
+pub(crate) use places::divided;
 pub use recording::Recording;
 pub(crate) use recording::UnitKind;
 pub use report::Report;
-pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
+pub(crate) use report::{Change, ChangeKind, Mapped, Status, UnitDiff};
 pub(crate) use scope::{Narrowed, Scope, narrowed};
 pub(crate) use summary::{SummaryRow, summary};
 pub(crate) use tolerance::Tolerance;
@@ -61,8 +63,12 @@ pub struct Options {
     /// the same one everywhere.
     pub keep_ids: bool,
     /// Places that are ignored, with everything below them: JSON pointers from the root of the message, where `*`
-    /// stands for any one member or index and `**` for any number of them, such as `/result/tools/*/description`.
+    /// stands for any one member or index and `**` for any number of them, such as `/result/tools/*/description`. A
+    /// method and a subject may come first: `tools/call:echo=/result/content/0/text`. An index means the item of the
+    /// left side.
     pub ignore: Vec<String>,
+    /// An index in `ignore` means the item of each side.
+    pub ignores_own_items: bool,
     /// Arrays whose order does not count: pointers as in `ignore`, each with `=` and the member that identifies an item
     /// (`/result/items=id`), or without.
     pub unordered: Vec<String>,

@@ -11,13 +11,22 @@ pub(crate) mod jsonl;
 pub(crate) mod markdown;
 pub(crate) mod mermaid;
 pub(crate) mod messages;
+pub(crate) mod otlp;
 
 use crate::trace::{Event, EventHeader, FileHeader};
 use std::io::{self, Write};
 
 /// Every format that `export` writes; the first is the default.
-pub(crate) const EXPORT: &[ExportFormat] =
-    &[jsonl::EXPORT, commands::EXPORT, csv::EXPORT, mermaid::EXPORT, markdown::EXPORT, har::EXPORT];
+pub(crate) const EXPORT: &[ExportFormat] = &[
+    jsonl::EXPORT,
+    commands::EXPORT,
+    csv::EXPORT,
+    mermaid::EXPORT,
+    markdown::EXPORT,
+    har::EXPORT,
+    otlp::EXPORT,
+    otlp::EXPORT_PROTO,
+];
 
 /// A format that `export` writes.
 pub(crate) struct ExportFormat {

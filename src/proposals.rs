@@ -33,6 +33,7 @@ use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::wire::{Direction, Envelope};
 use serde_json::Value;
 use std::fmt;
+use std::time::Duration;
 
 /// The side that declares a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +185,7 @@ pub struct Rule {
     pub source: &'static str,
     /// For a source that leaves a question open (`AMB-A1`): the question, and what mcpreel assumes.
     pub decision: Option<&'static str>,
-    /// What to do about a violation, as a sentence, if the requirement does not say it.
+    /// What to do about a violation, as a sentence. Only rules of packs may lack it.
     pub fix: Option<&'static str>,
 }
 
@@ -398,6 +399,11 @@ pub trait Proposal: Sync {
             Carried::Event(_) => None,
         });
         texts.collect()
+    }
+
+    /// The time within which the proposal expects the response to a request.
+    fn response_limit(&self, _method: &str) -> Option<Duration> {
+        None
     }
 
     /// Follows the operations of one connection for the audit log, if the proposal has operations.

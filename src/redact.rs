@@ -12,17 +12,27 @@ mod names;
 mod prefilter;
 mod pseudonym;
 mod settings;
+mod words;
 
 pub use capture::{redact_arguments, redact_header};
-pub(crate) use capture::{redact_target, redact_url};
+pub(crate) use capture::{redact_header_keeping, redact_target, redact_url};
 pub(crate) use encoding::decoded;
 pub use finder::Finder;
-pub(crate) use finder::Match;
+pub(crate) use finder::{Lookalike, Match};
+#[cfg(test)]
+pub(crate) use names::FOREIGN;
 pub(crate) use names::is_reporting;
 pub(crate) use prefilter::{Prefilter, Suspects};
 pub(crate) use pseudonym::Kind;
 pub(crate) use pseudonym::{Pseudonyms, has_mark, is_pseudonym, marks};
 pub use settings::Settings;
+pub(crate) use words::is_ordinary;
 
 /// The replacement for a secret at capture.
 pub(crate) const REDACTED: &str = "[redacted]";
+
+/// Returns whether nothing is left of a secret.
+pub(crate) fn is_removed(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    text.is_empty() || text == REDACTED.as_bytes()
+}

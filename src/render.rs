@@ -24,6 +24,7 @@ pub(crate) mod results;
 pub mod scenario;
 pub(crate) mod sequence;
 pub(crate) mod spans;
+pub(crate) mod stats;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;

@@ -19,9 +19,9 @@ mod replies;
 mod safety;
 mod substitute;
 
-pub(crate) use conversation::Entry;
 pub use conversation::{Conversation, Conversations};
-pub(crate) use engine::{End, Note, Outcome, Sent};
+pub(crate) use conversation::{Entry, Loss};
+pub(crate) use engine::{End, Outcome, Sent};
 pub use engine::{Output, ReplayEngine, Settings};
 pub use plan::{Plan, Selection};
 pub use replies::Answers;

@@ -14,6 +14,7 @@ pub(crate) mod pairing;
 pub(crate) mod participants;
 pub(crate) mod prompts;
 pub(crate) mod selection;
+pub(crate) mod stats;
 pub(crate) mod steps;
 pub(crate) mod summary;
 pub(crate) mod tracker;

@@ -42,6 +42,9 @@ pub(super) struct ClientOptions {
     /// Record the session to this reel.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Whether the reel may overwrite a file.
+    #[arg(skip)]
+    force: bool,
 }
 
 /// The era to use.
@@ -61,13 +64,21 @@ enum EraArg {
 impl ClientOptions {
     /// The options of a client that sends recorded messages as they are, recorded to this reel.
     pub(super) fn replaying(record: PathBuf, timeout: Option<Duration>) -> Self {
-        let (protocol_version, roots) = (None, Vec::new());
-        Self { era: EraArg::Auto, protocol_version, timeout, roots, record: Some(record) }
+        Self { timeout, record: Some(record), ..Self::with(EraArg::Auto) }
+    }
+
+    /// These options, but the reel may overwrite a file.
+    pub(super) fn overwriting(self, force: bool) -> Self {
+        Self { force, ..self }
     }
 
     /// The options of a client that asks for others.
     pub(super) fn forwarding() -> Self {
-        Self { era: EraArg::Handshake, protocol_version: None, timeout: None, roots: Vec::new(), record: None }
+        Self::with(EraArg::Handshake)
+    }
+
+    fn with(era: EraArg) -> Self {
+        Self { era, protocol_version: None, timeout: None, roots: Vec::new(), record: None, force: false }
     }
 
     /// The engine's settings. `capabilities` is declared in addition to what the options declare.
@@ -95,7 +106,7 @@ impl ClientOptions {
     /// The reel cannot be created and the user requires it, or it exists already.
     pub(super) fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
-        Recording::start(&Plan::of(self.record.as_deref(), name, need), note)
+        Recording::start(&Plan { force: self.force, ..Plan::of(self.record.as_deref(), name, need) }, note)
     }
 
     /// Starts a recording if the user named a reel.

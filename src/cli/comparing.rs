@@ -1,7 +1,7 @@
 //! What `diff` and `replay` do not compare: options, and the table `[diff]` of the project's settings.
 
-use super::project;
-use crate::diff::{Options, Tolerance};
+use super::{Context, project};
+use crate::diff::{Options, Tolerance, divided};
 use crate::error::CommandError;
 use clap::Args;
 use serde::Deserialize;
@@ -26,12 +26,12 @@ pub(super) struct NormaliseArgs {
     /// Ignore what also differs between A and C, a second recording of the same version as A.
     #[arg(long, value_name = "C")]
     pub(super) learn: Option<PathBuf>,
-    /// Ignore the value at this JSON Pointer, as the report prints it; `*` matches any one member, `**` any number
-    /// (repeatable).
-    #[arg(long, value_name = "POINTER", value_parser = pointer)]
+    /// Ignore the value at this JSON Pointer, as the report prints it; `*` matches any one member, `**` any number. Only
+    /// in some messages: tools/call:echo=/result/content/0/text; `*` stands for any text (repeatable).
+    #[arg(long, value_name = "[METHOD[:NAME]=]POINTER", value_parser = pointer)]
     ignore: Vec<String>,
     /// Ignore the order of the array at this JSON Pointer; after `=`, the member that identifies an item (repeatable).
-    #[arg(long, value_name = "POINTER[=KEY]")]
+    #[arg(long, value_name = "[METHOD[:NAME]=]POINTER[=KEY]")]
     unordered: Vec<String>,
     /// Accept numbers that differ by at most this much, such as `0.5` or `1%`; with a JSON Pointer, only there
     /// (repeatable).
@@ -39,12 +39,19 @@ pub(super) struct NormaliseArgs {
     tolerance: Vec<Tolerance>,
 }
 
-/// Accepts a JSON Pointer with globs, which must begin with a slash: any other text would match nothing.
+/// Accepts a JSON Pointer with globs, with or without the method and the name before it. It must begin with a slash: any
+/// other text would match nothing.
 pub(super) fn pointer(text: &str) -> Result<String, String> {
-    let is_pointer = text.starts_with('/');
-    is_pointer
+    let (scope, pointer) = divided(text);
+    let is_place = pointer.starts_with('/') && scope.is_none_or(|scope| !scope.is_empty());
+    is_place
         .then(|| text.to_owned())
-        .ok_or_else(|| "expected a JSON Pointer such as /result/content/*/text".to_owned())
+        .ok_or_else(|| "expected a JSON Pointer such as /result/content/*/text, or tools/call:NAME=POINTER".to_owned())
+}
+
+/// Reports the places of `--ignore` and `--unordered` at which no message had anything.
+pub(super) fn report_unused(unused: impl IntoIterator<Item = String>, context: &Context) {
+    unused.into_iter().for_each(|place| context.printer.note(&place));
 }
 
 /// `[diff]` in `.mcpreel.toml`. Options on the command line add to it.
@@ -88,6 +95,7 @@ pub(super) fn options(args: &NormaliseArgs, order: bool) -> Result<Options, Comm
         keep_times: args.times || settings.times,
         keep_ids: args.ids || settings.ids,
         ignore: [&settings.ignore[..], &args.ignore].concat(),
+        ignores_own_items: false,
         unordered: [&settings.unordered[..], &args.unordered].concat(),
         tolerance: tolerance.chain(args.tolerance.iter().cloned()).collect(),
         lists_volatile: args.volatile,

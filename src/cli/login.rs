@@ -79,3 +79,27 @@ impl LoginOptions {
         Ok(Remote { login: Some(login), ..remote })
     }
 }
+
+/// The seconds until a token expires, in words.
+pub(super) fn remaining(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_that_is_left_has_a_unit_that_fits() {
+        for (seconds, expected) in
+            [(0, "0 s"), (119, "119 s"), (3600, "60 min"), (7200, "2 h"), (86_400, "24 h"), (172_800, "2 days")]
+        {
+            assert_eq!(remaining(seconds), expected);
+        }
+    }
+}

@@ -8,7 +8,7 @@ use crate::files::reels;
 use crate::formats::conversion::{Conversion, invalid};
 use crate::formats::import::{self, ImportFormat};
 use crate::formats::jsonl;
-use crate::replay::{Conversation, Conversations};
+use crate::replay::{Conversation, Conversations, Loss};
 use crate::trace::{Damage, Event, FileHeader, FormatError, Item, ReelReader};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -70,7 +70,7 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
     let beginning = input.fill_buf().map_err(|error| CommandError::reading(shown, &error))?;
     let Some(format) = import::detected(beginning) else {
         if beginning.trim_ascii_start().starts_with(b"{") {
-            return Err(unknown(shown));
+            return Err(unknown(shown).hint("`mcpreel import --help` lists the formats that can be read"));
         }
         // The events of a file can be read in any order.
         let opened = if path.is_file() { ReelReader::open(path) } else { ReelReader::from_stream(Box::new(input)) };
@@ -82,8 +82,7 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
 
 /// The error about a file of no known format.
 pub(super) fn unknown(shown: &Path) -> CommandError {
-    let error = CommandError::new(ErrorKind::Input, format!("{}: unknown format", shown.display()));
-    with_formats(error)
+    CommandError::new(ErrorKind::Input, format!("{}: unknown format", shown.display()))
 }
 
 /// Adds hints about what can be read.
@@ -137,16 +136,25 @@ pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     Ok(files)
 }
 
-/// Returns the sessions of a recording in which the client sent something.
+/// Returns the sessions of a recording in which the client sent something. Each knows whether the recording lost
+/// something.
 ///
 /// # Errors
 ///
 /// The recording cannot be read, or contains no message of a client.
-pub(super) fn conversations(path: &Path) -> Result<Vec<Conversation>, CommandError> {
+fn conversations(path: &Path) -> Result<Vec<Conversation>, CommandError> {
     let mut found = Conversations::default();
-    let damage = open(path, Some(note))?.each_event(|_| {}, |event| found.take(event))?;
+    let opened = open(path, Some(note))?;
+    let has_end = opened.reader.is_finished().map_err(|error| CommandError::reading(path, &error))?;
+    let damage = opened.each_event(|_| {}, |event| found.take(event))?;
     damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
-    let found = found.finish();
+    let mut found = found.finish();
+    let loss = match damage.iter().find(|damage| !damage.of_index) {
+        Some(damage) => Some(Loss { is_certain: true, why: damage.to_string() }),
+        None if has_end || reels::is_being_written(path) => None,
+        None => Some(Loss { is_certain: false, why: "the end may be missing".to_owned() }),
+    };
+    found.iter_mut().for_each(|session| session.note_loss(loss.clone()));
     if found.is_empty() { Err(without_client(path)) } else { Ok(found) }
 }
 
@@ -163,14 +171,21 @@ pub(super) fn without_client(path: &Path) -> CommandError {
 /// The recording cannot be read, contains no messages of a client, or has no session with one of these numbers.
 pub(super) fn chosen(path: &Path, streams: &[u32]) -> Result<Vec<Conversation>, CommandError> {
     let sessions = conversations(path)?;
-    let is_missing = |wanted: &&u32| !sessions.iter().any(|session| session.stream() == **wanted);
-    if let Some(unknown) = streams.iter().find(is_missing) {
-        let numbers: Vec<String> = sessions.iter().map(|session| session.stream().to_string()).collect();
-        let error = CommandError::usage(format!("{} has no session {unknown}", path.display()));
-        return Err(error.hint(format!("it has {}", numbers.join(", "))));
-    }
+    check_streams(path, streams, &sessions.iter().map(Conversation::stream).collect::<Vec<_>>())?;
     let is_wanted = |session: &Conversation| streams.is_empty() || streams.contains(&session.stream());
     Ok(sessions.into_iter().filter(is_wanted).collect())
+}
+
+/// Refuses numbers of sessions that a recording does not have.
+///
+/// # Errors
+///
+/// One of the wanted numbers is not among those in the recording.
+pub(super) fn check_streams(path: &Path, wanted: &[u32], present: &[u32]) -> Result<(), CommandError> {
+    let Some(unknown) = wanted.iter().find(|wanted| !present.contains(wanted)) else { return Ok(()) };
+    let numbers: Vec<String> = present.iter().map(u32::to_string).collect();
+    let error = CommandError::usage(format!("{} has no session {unknown}", path.display()));
+    Err(error.hint(format!("it has {}", numbers.join(", "))))
 }
 
 /// Returns the path of the new reel with this number, from 1.

@@ -6,26 +6,31 @@ use super::recordings::twice::TwicePath;
 use super::recordings::{self, Recorded};
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::redact::Settings;
-use crate::share::Redaction;
+use crate::share::{NOTE, Redaction};
 use crate::trace::{ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 /// The minimum length of a key, in bytes.
 const MIN_KEY_BYTES: usize = 16;
+/// The minimum number of different bytes in a key. Sixteen random bytes have nine with a probability of 1 - 10^-7.
+const MIN_DIFFERENT_BYTES: usize = 8;
 /// The maximum length.
 const MAX_KEY_BYTES: u64 = 64 << 10;
 
 /// Where the key of pseudonyms comes from.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct KeyOptions {
-    /// A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used
-    /// (default: a new random key each time). Do not share the key: with it, guesses can be tested.
+    /// A file with a key of at least 16 random bytes, which only you can read: the same secret gets the same pseudonym
+    /// wherever this key is used (default: a new random key each time). Do not share the key: with it, guesses can be
+    /// tested.
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
 }
@@ -65,14 +70,31 @@ impl KeyOptions {
     ///
     /// The reel cannot be read, or a setting is not valid.
     pub(crate) fn redacted(&self, source: &TwicePath) -> Result<(TwicePath, Redaction), CommandError> {
+        self.note_if_redacted(source)?;
         redacted_by(self.redaction()?, source)
+    }
+
+    /// Prints a note if a key is given for a reel that is redacted already.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
+    pub(crate) fn note_if_redacted(&self, source: &TwicePath) -> Result<(), CommandError> {
+        if self.key_file.is_some() && source.open()?.reader.header().notes.contains_key(NOTE) {
+            let reel = source.shown.display();
+            note(&format!("{reel} is redacted already: its pseudonyms stay, and the key applies to what is found now"));
+        }
+        Ok(())
     }
 
     fn key(&self) -> Result<Vec<u8>, CommandError> {
         let Some(path) = &self.key_file else { return random_key() };
         let mut key = Vec::new();
         let file = File::open(path).map_err(|error| CommandError::reading(path, &error));
-        let hint = "make one: head -c 32 /dev/urandom >FILE";
+        let hint = "make one: (umask 077; head -c 32 /dev/urandom >FILE)";
+        if let Ok(file) = &file {
+            warn_of_readers(path, file);
+        }
         let read = file.and_then(|file| {
             io::Read::read_to_end(&mut io::Read::take(file, MAX_KEY_BYTES), &mut key)
                 .map_err(|error| CommandError::reading(path, &error))
@@ -82,7 +104,23 @@ impl KeyOptions {
             let length = counted(key.len() as u64, "byte");
             return Err(CommandError::usage(format!("the key in {} is too short: {length}", path.display())).hint(hint));
         }
+        let different = key.iter().collect::<BTreeSet<_>>().len();
+        if different < MIN_DIFFERENT_BYTES {
+            let count = counted(different as u64, "different byte");
+            let error = format!("the key in {} is not random: it has only {count}", path.display());
+            return Err(CommandError::usage(error).hint(hint));
+        }
         Ok(key)
+    }
+}
+
+/// Prints a note if others can read the file of a key.
+fn warn_of_readers(path: &Path, file: &File) {
+    static ONCE: Once = Once::new();
+    let is_open = |about: std::fs::Metadata| about.is_file() && about.mode() & 0o044 != 0;
+    if file.metadata().is_ok_and(is_open) {
+        let path = path.display();
+        ONCE.call_once(|| note(&format!("other users can read the key in {path}; `chmod 600 {path}` prevents that")));
     }
 }
 
@@ -131,23 +169,6 @@ impl RedactOptions {
             false => recordings::named_or_newest(path, Some(note))?,
         };
         Ok((opened.reader, opened.path))
-    }
-
-    /// Like [`Self::open_whole`]; if the session is redacted, also returns a second reader of the result.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::open_whole`].
-    pub(crate) fn open_twice(
-        &self,
-        path: Option<&Path>,
-    ) -> Result<(ReelReader, PathBuf, Option<ReelReader>), CommandError> {
-        if !self.redact {
-            return self.open_whole(path).map(|(reader, path)| (reader, path, None));
-        }
-        let redacted = self.redacted(path)?;
-        let (one, other) = (redacted.open()?.reader, redacted.open()?.reader);
-        Ok((one, redacted.shown, Some(other)))
     }
 
     /// A recorded session that is read more than once, redacted if the user wants that.

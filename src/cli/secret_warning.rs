@@ -26,8 +26,12 @@ impl SecretWarning {
     ///
     /// A setting is not valid.
     pub(crate) fn new(options: &RedactOptions) -> Result<Self, CommandError> {
-        let redaction = if options.redact { None } else { Some(options.key.redaction()?) };
-        Ok(Self { redaction })
+        let counting = Self::counting(options)?.map(Redaction::keeping_pseudonyms);
+        Ok(Self { redaction: counting })
+    }
+
+    fn counting(options: &RedactOptions) -> Result<Option<Redaction>, CommandError> {
+        if options.redact { Ok(None) } else { options.key.redaction().map(Some) }
     }
 
     /// Prepares the count for a reel's events. A reel that was redacted by the same rules needs none.
@@ -36,7 +40,7 @@ impl SecretWarning {
     ///
     /// A setting is not valid.
     pub(crate) fn of_reel(options: &RedactOptions, header: &FileHeader) -> Result<Self, CommandError> {
-        let mut warning = Self::new(options)?;
+        let mut warning = Self { redaction: Self::counting(options)? };
         let is_redacted = |redaction: &mut Redaction| header.notes.get(NOTE) == Some(&redaction.digest());
         warning.redaction.take_if(is_redacted);
         if let Some(redaction) = &mut warning.redaction {
@@ -87,7 +91,7 @@ impl SecretWarning {
     }
 
     fn found(&self) -> Option<String> {
-        let count = self.redaction.as_ref().map_or(0, |redaction| redaction.report().count());
+        let count = self.redaction.as_ref().map_or(0, |redaction| redaction.report().different());
         (count > 0).then(|| counted(count, "possible secret"))
     }
 }
@@ -131,6 +135,8 @@ impl Shared {
     pub(crate) fn new(options: &RedactOptions, is_only_seen: bool) -> Result<Self, CommandError> {
         let is_needed = options.redact || !is_only_seen;
         let redaction = is_needed.then(|| options.key.redaction()).transpose()?;
+        // What is only counted may come from a redacted reel.
+        let redaction = if options.redact { redaction } else { redaction.map(Redaction::keeping_pseudonyms) };
         Ok(Self { redaction, replaces: options.redact })
     }
 
@@ -169,7 +175,7 @@ impl Shared {
 
     /// Prints a note if there were secrets, and says what replaces them.
     pub(crate) fn print(&self) {
-        let count = self.redaction.as_ref().filter(|_| !self.replaces).map_or(0, |found| found.report().count());
+        let count = self.redaction.as_ref().filter(|_| !self.replaces).map_or(0, |found| found.report().different());
         if count > 0 {
             note(&format!("the report contains {}; --redact replaces secrets", counted(count, "possible secret")));
         }

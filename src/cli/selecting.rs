@@ -64,3 +64,27 @@ pub(super) fn parse_filter(text: &str, registry: &Registry, is_reel_named: bool)
         }
     })
 }
+
+/// Splits the words into reels or folders, and a filter. The first word is as in [`split_words`]; the words after it are
+/// reels, too, if they end in `.reel` or `.jsonl`, or if they exist and are no terms of a filter.
+///
+/// # Errors
+///
+/// The first word can only mean a file, which does not exist, or a reel comes after the filter.
+pub(super) fn split_reels<'a>(
+    words: &'a [String],
+    registry: &Registry,
+) -> Result<(Vec<&'a Path>, &'a [String]), CommandError> {
+    let first = &words[..words.len().min(1)];
+    let Some(path) = split_words(first)?.0 else { return split_words(words).map(|(_, terms)| (Vec::new(), terms)) };
+    let is_named =
+        |word: &str| (word.ends_with(".reel") || word.ends_with(".jsonl")) && !word.contains([':', '"', ' ']);
+    let exists = |word: &str| Path::new(word).exists() && Filter::parse_knowing(word, registry).is_err();
+    let others = words[1..].iter().take_while(|word| is_named(word) || exists(word));
+    let paths: Vec<&Path> = std::iter::once(path).chain(others.map(Path::new)).collect();
+    let terms = &words[paths.len()..];
+    match terms.iter().find(|word| is_named(word)) {
+        Some(late) => Err(CommandError::usage(format!("reels come first, then the filter; {late:?} comes last"))),
+        None => Ok((paths, terms)),
+    }
+}

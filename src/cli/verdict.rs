@@ -13,7 +13,7 @@ use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A JUnit file, created before the scenario is played, so that a file that cannot be written is noticed at once.
+/// A JUnit file, created before the scenario is played or the recording replayed, so that a file that cannot be written is noticed at once.
 pub(crate) struct Junit {
     path: PathBuf,
     out: Output,
@@ -37,10 +37,19 @@ impl Junit {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub(crate) fn write(mut self, report: &Report, scenario: &str) -> Result<(), CommandError> {
+    pub(crate) fn write(self, report: &Report, scenario: &str) -> Result<(), CommandError> {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = render::junit(report, scenario, &mut text);
+        self.write_text(&text)
+    }
+
+    /// Writes a report that is JUnit XML already.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub(crate) fn write_text(mut self, text: &str) -> Result<(), CommandError> {
         self.out.write_all(text.as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))?;
         self.out.finish()
     }

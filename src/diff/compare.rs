@@ -3,22 +3,20 @@
 use super::Options;
 use super::align::{self, Alignment};
 use super::correspondence::Correspondence;
-use super::node::{Node, masked, pieces, quote};
+use super::node::{Node, pieces, quote};
 use super::normalise::{Normaliser, Source};
 use super::order;
-use super::places::Pattern;
+use super::places::Scoped;
 use super::recording::{Recording, Unit};
-use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
-use super::volatile::{Lookup, Span, ValueKey};
-use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
+use super::report::{Change, ChangeKind, PlaceUse, Report, Status, UnitDiff, UnitPlace, UnitSide};
+use super::text::{self, Text, hunks};
+use super::volatile::{Lookup, ValueKey};
+use similar::{Algorithm, DiffOp, DiffTag};
 use std::collections::{HashMap, HashSet};
 
 /// Lists and texts that are longer than this (both sides together, without their common ends) are compared place by
 /// place, because finding insertions takes quadratic time.
 const MAX_COMPARED_LINES: usize = 8000;
-
-/// The number of unchanged lines shown around changed ones.
-const CONTEXT: usize = 2;
 
 /// The units whose texts a comparison needs, by the numbers of their first events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +48,7 @@ impl Missing {
 pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result<Report, Missing> {
     let mut alignment = align::outline(left, right, Correspondence::new(options.lists_volatile));
     let origins = (&left.origins, &right.origins);
+    let places = PlaceUse::of(options, &left.used, &right.used);
     let (left, right) = (&left.units[..], &right.units[..]);
     let [on_left, on_right] = alignment.without_texts();
     let mut missing = Missing { left: on_left, right: on_right };
@@ -64,7 +63,7 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
     let crossed = if options.order { order::crossed(left, right, &pairs) } else { HashSet::new() };
     let mut moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
     moved.extend(&crossed);
-    let mut report = Report::default();
+    let mut report = Report { places, ..Report::default() };
     let mut found: Vec<((usize, usize), UnitDiff)> = Vec::new();
     for (at, (one, other)) in pairs.into_iter().enumerate() {
         let changes = changes_of_pair(&mut alignment, one, other, &normaliser, options, &mut missing);
@@ -169,22 +168,23 @@ fn changes_of_pair(
         comparer.maybe(one.as_ref(), other.as_ref());
     }
     let mut changes = comparer.changes;
-    let by_index = options.ignore.iter().map(|text| Pattern::new(text)).filter(Pattern::has_index);
-    by_index.for_each(|pattern| changes.retain(|change| !pattern.covers(&change.pointer())));
+    let is_by_index =
+        |place: &Scoped| place.pattern.has_index() && place.is_for(unit.method.as_deref(), unit.subject.as_deref());
+    let by_index = options.ignore.iter().map(|text| Scoped::new(text)).filter(is_by_index);
+    by_index.for_each(|place| changes.retain(|change| !place.pattern.covers(&change.pointer())));
     changes
 }
 
 /// Finds the changes between the params of two messages of clients with the same method, of whose runs nothing else is
 /// known.
 pub(crate) fn params_changes(
-    method: &str,
+    source: Source<'_>,
     (left, right): (&[u8], &[u8]),
     options: &Options,
     lookup: &mut Lookup<'_>,
 ) -> Vec<Change> {
     let normaliser = Normaliser::new(options);
-    let (side, mut ids) = (UnitSide::Params, Correspondence::default());
-    let source = Source { side, method: Some(method), from_server: false };
+    let (side, mut ids) = (source.side, Correspondence::default());
     let (left, right) = (normaliser.read(source, left, lookup), normaliser.read(source, right, lookup));
     let (place, changes) = (String::new(), Vec::new());
     let mut comparer = Comparer { options, ids: &mut ids, refer_to_partners: true, side, place, changes };
@@ -217,7 +217,8 @@ struct Comparer<'c> {
 impl Comparer<'_> {
     fn change(&mut self, kind: ChangeKind, left: Option<String>, right: Option<String>) {
         let (side, place) = (self.side, self.place.clone());
-        self.changes.push(Change { side, place, kind, left, right, hunks: Vec::new(), label: None });
+        let (alike, hunks) = ([0; 2], Vec::new());
+        self.changes.push(Change { side, place, kind, left, right, alike, hunks, label: None });
     }
 
     fn maybe(&mut self, left: Option<&Node>, right: Option<&Node>) {
@@ -253,19 +254,19 @@ impl Comparer<'_> {
                 if is_encoded && !same {
                     // The values are what is on the wire.
                     self.changes.truncate(known);
-                    self.texts((one, one), (other, other));
+                    self.texts(Text::plain(one), Text::plain(other));
                 }
                 return;
             }
             (Node::Prose { text: one, spans: in_one }, Node::Prose { text: other, spans: in_other }) => {
-                return self.prose((one, in_one), (other, in_other));
+                return self.prose(Text { text: one, spans: in_one }, Text { text: other, spans: in_other });
             }
             (
                 Node::Text(one) | Node::Json { text: one, .. } | Node::Prose { text: one, .. },
                 Node::Text(other) | Node::Json { text: other, .. } | Node::Prose { text: other, .. },
-            ) => return self.texts((one, one), (other, other)),
+            ) => return self.texts(Text::plain(one), Text::plain(other)),
             (Node::Raw(one), Node::Raw(other)) => match (std::str::from_utf8(one), std::str::from_utf8(other)) {
-                (Ok(one), Ok(other)) => return self.texts((one, one), (other, other)),
+                (Ok(one), Ok(other)) => return self.texts(Text::plain(one), Text::plain(other)),
                 _ => one == other,
             },
             (Node::Number { value: one, text }, Node::Number { value: other, text: on_right }) => {
@@ -391,16 +392,16 @@ impl Comparer<'_> {
     }
 
     /// Compares texts with volatile parts.
-    fn prose(&mut self, left: (&str, &[Span]), right: (&str, &[Span])) {
-        if pieces(left.0, left.1) == pieces(right.0, right.1) {
-            let spans = left.1.iter().zip(right.1);
-            let broken = spans.filter(|(one, other)| !self.accepts(one.key(left.0), other.key(right.0))).count();
+    fn prose(&mut self, left: Text<'_>, right: Text<'_>) {
+        if pieces(left.text, left.spans) == pieces(right.text, right.spans) {
+            let spans = left.spans.iter().zip(right.spans);
+            let broken = spans.filter(|(one, other)| !self.accepts(one.key(left.text), other.key(right.text))).count();
             if broken > 0 {
-                self.texts((left.0, left.0), (right.0, right.0));
+                self.texts(Text::plain(left.text), Text::plain(right.text));
             }
             return;
         }
-        self.texts((left.0, &masked(left.0, left.1)), (right.0, &masked(right.0, right.1)));
+        self.texts(left, right);
     }
 
     /// Compares lists whose order has no meaning: by a member that identifies an item, or by content.
@@ -428,20 +429,22 @@ impl Comparer<'_> {
         }
     }
 
-    /// Compares texts, line by line if they have several. Each comes with the form in which lines are compared, which
-    /// has the same lines unless volatile parts contain line ends.
-    fn texts(&mut self, (left, plain): (&str, &str), (right, plain_right): (&str, &str)) {
-        if left == right {
+    /// Compares texts, line by line if they have several.
+    fn texts(&mut self, left: Text<'_>, right: Text<'_>) {
+        if left.text == right.text {
             return;
         }
-        let lines = left.lines().count() + right.lines().count();
-        let hunks = if lines > 2 && lines <= MAX_COMPARED_LINES {
-            hunks((left, plain), (right, plain_right))
-        } else {
-            Vec::new()
-        };
-        self.change(ChangeKind::Changed, Some(quote(left)), Some(quote(right)));
+        let lines = left.text.lines().count() + right.text.lines().count();
+        let hunks = if lines > 2 && lines <= MAX_COMPARED_LINES { hunks(left, right) } else { Vec::new() };
+        self.change(ChangeKind::Changed, Some(quote(left.text)), Some(quote(right.text)));
         if let Some(change) = self.changes.last_mut() {
+            let [one, other] = text::alike(left, right);
+            // Without the quotation mark at the end.
+            let quoted = |text: &str, end: usize| match text.get(..end).unwrap_or_default() {
+                "" => 0,
+                beginning => quote(beginning).len() - 1,
+            };
+            change.alike = [quoted(left.text, one), quoted(right.text, other)];
             change.hunks = hunks;
         }
     }
@@ -482,32 +485,4 @@ fn runs(left: &[u64], right: &[u64]) -> Vec<Run> {
     }
     found.push((DiffTag::Equal, one.end..left.len(), other.end..right.len()));
     found
-}
-
-/// Returns the changed lines of two texts; none if only line endings differ.
-fn hunks((left, plain): (&str, &str), (right, plain_right): (&str, &str)) -> Vec<Hunk> {
-    let (one, other): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
-    let (mut on_left, mut on_right): (Vec<&str>, Vec<&str>) = (plain.lines().collect(), plain_right.lines().collect());
-    if (on_left.len(), on_right.len()) != (one.len(), other.len()) {
-        (on_left, on_right) = (one.clone(), other.clone());
-    }
-    let diff = TextDiff::from_slices(&on_left, &on_right);
-    diff.grouped_ops(CONTEXT).iter().map(|ops| hunk(ops, &one, &other)).collect()
-}
-
-fn hunk(ops: &[DiffOp], left: &[&str], right: &[&str]) -> Hunk {
-    let first = ops.first().map_or((0, 0), |op| (op.old_range().start, op.new_range().start));
-    let mut lines = Vec::new();
-    for op in ops {
-        let (tag, one, other) = op.as_tag_tuple();
-        let mut put = |tag, texts: &[&str]| lines.extend(texts.iter().map(|text| (tag, (*text).to_owned())));
-        match tag {
-            DiffTag::Equal => put(LineTag::Both, &left[one]),
-            _ => {
-                put(LineTag::Removed, &left[one]);
-                put(LineTag::Added, &right[other]);
-            }
-        }
-    }
-    Hunk { left_line: first.0 + 1, right_line: first.1 + 1, lines }
 }

@@ -110,19 +110,19 @@ fn words_of(change: &Change) -> Option<Words> {
 fn words_of_hunk(hunk: &Hunk, words: &mut Words) {
     let mut line = hunk.left_line;
     let mut lines = hunk.lines.iter().peekable();
-    while let Some((tag, _)) = lines.peek() {
-        if *tag == LineTag::Both {
+    while let Some(next) = lines.peek() {
+        if next.tag == LineTag::Both {
             line += 1;
             lines.next();
             continue;
         }
         let mut removed = Vec::new();
-        while let Some((_, text)) = lines.next_if(|(tag, _)| *tag == LineTag::Removed) {
-            removed.push(text);
+        while let Some(line) = lines.next_if(|line| line.tag == LineTag::Removed) {
+            removed.push(&line.text);
         }
         let mut added = Vec::new();
-        while let Some((_, text)) = lines.next_if(|(tag, _)| *tag == LineTag::Added) {
-            added.push(text);
+        while let Some(line) = lines.next_if(|line| line.tag == LineTag::Added) {
+            added.push(&line.text);
         }
         if removed.len() == added.len() {
             removed

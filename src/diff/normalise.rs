@@ -14,6 +14,7 @@ use crate::wire::json;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine, alphabet};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// Values nested deeper than this are compared as text.
@@ -29,8 +30,31 @@ const MAX_OPAQUE: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Normaliser<'o> {
     options: &'o Options,
-    ignore: Vec<places::Pattern>,
-    unordered: Vec<(places::Pattern, Option<&'o str>)>,
+    ignore: Vec<Rule<'o>>,
+    unordered: Vec<Rule<'o>>,
+}
+
+/// A place at which something is compared in another way.
+#[derive(Debug)]
+struct Rule<'o> {
+    place: places::Scoped,
+    /// The member that identifies an item of an array.
+    key: Option<&'o str>,
+    /// Whether it applies here. An index means the item of the left side, so such a place is applied to the report.
+    applies: bool,
+    /// Whether a message had something at this place.
+    is_used: Cell<bool>,
+}
+
+impl Rule<'_> {
+    /// Returns whether it is about this place, and notes that.
+    fn is_about<'s>(&self, source: Source<'_>, path: impl Iterator<Item = places::Step<'s>> + Clone) -> bool {
+        let is_here = self.place.pattern.matches(path) && self.place.is_for(source.method, source.subject);
+        if is_here {
+            self.is_used.set(true);
+        }
+        is_here && self.applies
+    }
 }
 
 /// Where a payload is from.
@@ -40,6 +64,8 @@ pub(crate) struct Source<'m> {
     pub side: UnitSide,
     /// The method of the message, or of the request that it answers.
     pub method: Option<&'m str>,
+    /// The tool, prompt or resource that it is about, or another subject.
+    pub subject: Option<&'m str>,
     /// The server sent it.
     pub from_server: bool,
 }
@@ -60,14 +86,23 @@ enum Trust {
 impl<'o> Normaliser<'o> {
     /// Creates a normaliser with these options.
     pub(crate) fn new(options: &'o Options) -> Self {
-        let patterns = options.ignore.iter().map(|text| places::Pattern::new(text));
-        // An index means the item of the left side, so those patterns are applied to the report.
-        let ignore = patterns.filter(|pattern| !pattern.is_empty() && !pattern.has_index()).collect();
-        let unordered = options.unordered.iter().map(|text| {
-            let (pointer, key) = text.split_once('=').map_or((text.as_str(), None), |(text, key)| (text, Some(key)));
-            (places::Pattern::new(pointer), key)
+        let ignore = options.ignore.iter().map(|text| {
+            let place = places::Scoped::new(text);
+            let applies = !place.pattern.is_empty() && (options.ignores_own_items || !place.pattern.has_index());
+            Rule { place, key: None, applies, is_used: Cell::new(false) }
         });
-        Self { options, ignore, unordered: unordered.collect() }
+        let unordered = options.unordered.iter().map(|text| {
+            let pointer = text.len() - places::divided(text).1.len();
+            let key = text[pointer..].find('=').map(|at| pointer + at);
+            let place = places::Scoped::new(&text[..key.unwrap_or(text.len())]);
+            Rule { place, key: key.map(|at| &text[at + 1..]), applies: true, is_used: Cell::new(false) }
+        });
+        Self { options, ignore: ignore.collect(), unordered: unordered.collect() }
+    }
+
+    /// Returns for each place to ignore, and for each unordered array, whether a message had something there.
+    pub(crate) fn used(&self) -> Vec<bool> {
+        self.ignore.iter().chain(&self.unordered).map(|rule| rule.is_used.get()).collect()
     }
 
     /// Parses one part of a message.
@@ -108,7 +143,7 @@ impl<'o> Normaliser<'o> {
             false => Trust::Client,
         };
         let reference = source.method.and_then(reference_place);
-        let mut walk = Walk { by: self, builder, reference, path: vec![root], trust, lookup };
+        let mut walk = Walk { by: self, builder, source, reference, path: vec![root], trust, lookup };
         if walk.is_ignored() {
             return walk.builder.leaf(Leaf::Ignored);
         }
@@ -150,6 +185,7 @@ impl Step<'_> {
 struct Walk<'w, 'o, 'a, 'l, B> {
     by: &'w Normaliser<'o>,
     builder: &'w mut B,
+    source: Source<'w>,
     reference: Option<&'static [&'static str]>,
     path: Vec<Step<'a>>,
     trust: Trust,
@@ -174,9 +210,9 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
     fn list(&mut self, text: &'a [u8], in_data: bool) -> B::Out {
         let items = json::items(text).enumerate();
         let items = items.filter_map(|(at, item)| self.step(Step::Index(at), item, in_data, true)).collect();
-        let places = || self.path.iter().map(Step::place);
-        match self.by.unordered.iter().find(|(pattern, _)| pattern.matches(places())) {
-            Some((_, key)) => self.builder.set(items, *key),
+        let is_here = |rule: &&Rule<'_>| rule.is_about(self.source, self.path.iter().map(Step::place));
+        match self.by.unordered.iter().find(is_here) {
+            Some(rule) => self.builder.set(items, rule.key),
             None => self.builder.list(items),
         }
     }
@@ -368,7 +404,7 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
         let path = self.path.iter().map(Step::to_owned_step).collect();
         let (by, trust) = (self.by, self.trust);
         let (builder, lookup) = (&mut *self.builder, &mut *self.lookup);
-        let mut walk = Walk { by, builder, reference: None, path, trust, lookup };
+        let mut walk = Walk { by, builder, source: self.source, reference: None, path, trust, lookup };
         Some(walk.value(text.trim_ascii().as_bytes(), true))
     }
 
@@ -389,7 +425,9 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
     }
 
     fn is_ignored(&self) -> bool {
-        self.by.ignore.iter().any(|pattern| pattern.matches(self.path.iter().map(Step::place)))
+        let is_here = |rule: &&Rule<'_>| rule.is_about(self.source, self.path.iter().map(Step::place));
+        // Each of them that is about this place is noted.
+        self.by.ignore.iter().filter(is_here).count() > 0
     }
 }
 

@@ -115,7 +115,7 @@ impl<'o> Collector<'o> {
         for unit in &mut self.units {
             unit.print.key = print::key(unit);
         }
-        Recording { units: self.units, origins: self.origins }
+        Recording { units: self.units, origins: self.origins, used: self.normaliser.used() }
     }
 
     fn keeps(&self) -> bool {
@@ -149,7 +149,8 @@ impl<'o> Collector<'o> {
 
     /// Returns the hash of one part of a message. Long texts without volatile values are parsed only once.
     fn digest(&mut self, source: Source<'_>, text: &[u8]) -> Digest {
-        let key = (text.len() >= LONG).then(|| hash_of(&(source.side, source.method, source.from_server, text)));
+        let key = (text.len() >= LONG)
+            .then(|| hash_of(&(source.side, source.method, source.subject, source.from_server, text)));
         if let Some(hash) = key.and_then(|key| self.known.get(&key)) {
             return Digest { hash: *hash, values: Vec::new() };
         }
@@ -226,12 +227,12 @@ impl<'o> Collector<'o> {
         unit.method = Some(self.name(method));
         unit.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
         unit.has_texts = self.keeps();
+        if let (Some(spec), Some(params)) = (proposals::method_spec(method), envelope.params) {
+            self.name_subject(&mut unit, spec, params);
+        }
         if let Some(params) = envelope.params {
             self.print(&mut unit, UnitSide::Params, params);
             unit.params = unit.has_texts.then(|| params.into());
-        }
-        if let (Some(spec), Some(params)) = (proposals::method_spec(method), envelope.params) {
-            self.name_subject(&mut unit, spec, params);
         }
         let place = self.units.len();
         if let (true, Some(id)) = (is_request, envelope.id) {

@@ -1,10 +1,50 @@
-//! Places in messages: JSON Pointers with globs.
+//! Places in messages: JSON Pointers with globs, of all messages or of those with some method.
 
 /// A JSON Pointer from the root of the message, in which `*` stands for any part of one name or index, and `**` for any
 /// number of them: `/result/content/*/text`, `/result/**/updated_at`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     parts: Vec<String>,
+}
+
+/// A place in all messages, or in those with some method, and about some tool, prompt or resource:
+/// `[METHOD[:NAME]=]POINTER`, such as `tools/call:echo=/result/content/0/text`. In both, `*` stands for any text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scoped {
+    method: Option<String>,
+    subject: Option<String>,
+    pub(crate) pattern: Pattern,
+}
+
+impl Scoped {
+    /// Parses a place.
+    pub(crate) fn new(text: &str) -> Self {
+        let (scope, pointer) = divided(text);
+        let (method, subject) = match scope.map(|scope| scope.split_once(':').ok_or(scope)) {
+            Some(Ok((method, subject))) => (Some(method), Some(subject)),
+            Some(Err(method)) => (Some(method), None),
+            None => (None, None),
+        };
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Self { method: owned(method), subject: owned(subject), pattern: Pattern::new(pointer) }
+    }
+
+    /// Returns whether it is a place of messages with this method and subject.
+    pub(crate) fn is_for(&self, method: Option<&str>, subject: Option<&str>) -> bool {
+        let fits = |pattern: &Option<String>, name: Option<&str>| match pattern {
+            None => true,
+            Some(pattern) => name.is_some_and(|name| is_glob(pattern, name)),
+        };
+        fits(&self.method, method) && fits(&self.subject, subject)
+    }
+}
+
+/// Divides a place into the messages and the pointer.
+pub(crate) fn divided(text: &str) -> (Option<&str>, &str) {
+    match text.find("=/").filter(|_| !text.starts_with('/')) {
+        Some(at) => (Some(&text[..at]), &text[at + 1..]),
+        None => (None, text),
+    }
 }
 
 /// One step of a place.
@@ -98,5 +138,18 @@ mod tests {
         assert!(covers("/result/*-*d", "/result/a-id") && !covers("/result/*-*d", "/result/a-ip"));
         assert!(covers("result/k~1k", "/result/k~1k") && !covers("", "/result"));
         assert!(Pattern::new("/result/tools/3/x").has_index() && !Pattern::new("/result/*/x").has_index());
+    }
+
+    #[test]
+    fn a_place_may_be_one_of_some_methods_and_tools() {
+        let is_for = |text: &str, method: &str, subject: Option<&str>| Scoped::new(text).is_for(Some(method), subject);
+        assert!(is_for("/result/x", "tools/call", None) && is_for("/a=/b", "ping", None));
+        assert!(is_for("tools/*=/result/x", "tools/list", None) && !is_for("tools/*=/result/x", "ping", None));
+        assert!(is_for("tools/call:e*o=/x", "tools/call", Some("echo")));
+        assert!(!is_for("tools/call:echo=/x", "tools/call", Some("add")));
+        assert!(!is_for("tools/call:echo=/x", "tools/call", None));
+        assert!(is_for("resources/read:demo://x?a=1=/x", "resources/read", Some("demo://x?a=1")));
+        assert_eq!(Scoped::new("tools/call:echo=/result/x").pattern, Pattern::new("/result/x"));
+        assert_eq!(Scoped::new("/a=/b").pattern, Pattern::new("/a=/b"));
     }
 }

@@ -99,7 +99,8 @@ impl Unit {
     pub(super) fn source(&self, side: UnitSide) -> Source<'_> {
         let is_answer = matches!(side, UnitSide::Result | UnitSide::Error) && self.kind == UnitKind::Request;
         let sender = if is_answer { self.direction.reversed() } else { self.direction };
-        Source { side, method: self.method.as_deref(), from_server: sender == Direction::ServerToClient }
+        let (method, subject) = (self.method.as_deref(), self.subject.as_deref());
+        Source { side, method, subject, from_server: sender == Direction::ServerToClient }
     }
 
     /// Returns the nanoseconds from the request to its response.
@@ -142,6 +143,8 @@ pub struct Recording {
     pub units: Vec<Unit>,
     /// Who made the values in them.
     pub(crate) origins: Origins,
+    /// For each place to ignore, and for each unordered array, whether a message had something there.
+    pub(super) used: Vec<bool>,
 }
 
 impl Recording {

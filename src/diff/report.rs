@@ -1,10 +1,15 @@
 //! The report of a comparison: the units that are on one side only, and those that changed, with their changes.
 
+mod json;
+
+use super::Options;
 use super::recording::{Unit, UnitKind};
 use super::volatile::Kind;
 use crate::wire::Direction;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashSet;
+
+pub(super) use json::parsed;
 
 /// A part of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +27,8 @@ pub enum UnitSide {
 }
 
 impl UnitSide {
+    const ALL: [Self; 5] = [Self::Envelope, Self::Params, Self::Result, Self::Error, Self::Line];
+
     /// Returns the name in JSON and in the patterns of [`Options::ignore`](super::Options::ignore).
     pub fn name(self) -> &'static str {
         match self {
@@ -48,6 +55,8 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    const ALL: [Self; 4] = [Self::Added, Self::Removed, Self::Changed, Self::Reordered];
+
     /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -70,6 +79,19 @@ pub enum LineTag {
     Added,
 }
 
+impl LineTag {
+    const ALL: [Self; 3] = [Self::Both, Self::Removed, Self::Added];
+
+    /// Returns the name in JSON.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::Removed => "removed",
+            Self::Added => "added",
+        }
+    }
+}
+
 /// Changed lines of a text, with some lines around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
@@ -77,8 +99,19 @@ pub struct Hunk {
     pub left_line: usize,
     /// The number of its first line on the right, from 1.
     pub right_line: usize,
-    /// The lines, without their line endings.
-    pub lines: Vec<(LineTag, String)>,
+    /// The lines.
+    pub lines: Vec<HunkLine>,
+}
+
+/// A line of a hunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HunkLine {
+    /// The sides that have it.
+    pub tag: LineTag,
+    /// The line, without its line ending.
+    pub text: String,
+    /// How many bytes at its beginning differ from the line that replaces it in nothing but volatile values.
+    pub alike: usize,
 }
 
 impl Change {
@@ -102,6 +135,8 @@ pub struct Change {
     pub left: Option<String>,
     /// The JSON text on the right; absent if the value was removed.
     pub right: Option<String>,
+    /// How many bytes at the beginning of the JSON text differ in nothing but volatile values, on each side.
+    pub alike: [usize; 2],
     /// The changed lines, for texts of several lines.
     pub hunks: Vec<Hunk>,
     /// The name of the innermost list item around the place, such as a tool's.
@@ -191,12 +226,13 @@ pub struct UnitDiff {
 }
 
 impl UnitDiff {
-    /// Returns whether the only difference is that the request has no answer on the right.
-    fn differs_in_missing_answer(&self) -> bool {
+    /// Returns whether the only difference is that the request has no answer on this side.
+    fn differs_in_missing_answer(&self, side: &Option<UnitPlace>) -> bool {
         let is_of_answer = |change: &Change| matches!(change.side, UnitSide::Result | UnitSide::Error);
         self.status == Status::Changed
             && !self.moved
-            && self.right.as_ref().is_some_and(|place| place.answer_seq.is_none())
+            && self.kind == UnitKind::Request
+            && side.as_ref().is_some_and(|place| place.answer_seq.is_none())
             && self.changes.iter().all(is_of_answer)
     }
 }
@@ -228,14 +264,26 @@ impl Mapped {
     pub fn total(&self) -> usize {
         self.kinds.iter().map(|(_, count)| count).sum()
     }
+}
 
-    fn to_json(&self) -> Value {
-        let kinds: serde_json::Map<_, _> =
-            self.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), Value::from(*count))).collect();
-        let values = self.values.iter().map(
-            |value| json!({"kind": value.kind.name(), "left": value.left, "right": value.right, "count": value.count}),
-        );
-        json!({"mapped": self.total(), "kinds": kinds, "values": values.collect::<Vec<_>>()})
+/// A place that was compared in another way, and whether a message had something there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceUse {
+    /// The option: `ignore` or `unordered`.
+    pub option: &'static str,
+    /// The place, as the user named it.
+    pub place: String,
+    /// Whether a message on one of the sides had something there.
+    pub is_used: bool,
+}
+
+impl PlaceUse {
+    /// Combines what both sides found.
+    pub(super) fn of(options: &Options, left: &[bool], right: &[bool]) -> Vec<Self> {
+        let ignored = options.ignore.iter().map(|place| ("ignore", place));
+        let places = ignored.chain(options.unordered.iter().map(|place| ("unordered", place))).enumerate();
+        let is_used = |at: usize| [left, right].iter().any(|side| side.get(at) == Some(&true));
+        places.map(|(at, (option, place))| Self { option, place: place.clone(), is_used: is_used(at) }).collect()
     }
 }
 
@@ -256,6 +304,8 @@ pub struct Report {
     pub mapped: Mapped,
     /// The number of differences left out because they also occur between two runs of one version.
     pub learned: usize,
+    /// The places of [`Options::ignore`](super::Options::ignore) and `unordered`.
+    pub places: Vec<PlaceUse>,
     /// The differences in the order of the left side; a unit on the right only follows its neighbours.
     pub units: Vec<UnitDiff>,
 }
@@ -274,119 +324,19 @@ impl Report {
         self.units.retain(|unit| {
             let is_missing = is_optional(unit) && unit.status == Status::OnlyLeft;
             self.only_left -= usize::from(is_missing);
-            !(is_missing || is_optional(unit) && unit.differs_in_missing_answer())
+            !(is_missing || is_optional(unit) && unit.differs_in_missing_answer(&unit.right))
         });
         let unanswered = before - self.units.len() - (was_missing - self.only_left);
         self.changed -= unanswered;
         self.same += unanswered;
     }
 
-    /// Returns the report as one JSON object:
-    ///
-    /// ```text
-    /// {"only_left":N, "only_right":N, "changed":N, "moved":N, "same":N, "learned":N, "volatile":VOLATILE,
-    ///  "units":[UNIT…]}
-    /// VOLATILE: {"mapped":N, "kinds":{KIND:N…}, "values":[{"kind":KIND, "left":TEXT, "right":TEXT, "count":N}…]}
-    /// UNIT:   {"status":"only_left|only_right|changed|moved", "kind":"request|notification|orphan|line|stderr",
-    ///          "direction":"c2s|s2c", "method":TEXT|null, "subject":TEXT|null, "moved":BOOL,
-    ///          "left":PLACE|null, "right":PLACE|null, "changes":[CHANGE…], "crossed_result":true,
-    ///          "patch":[OPERATION…]}
-    /// PLACE:  {"seq":N, "answer_seq":N|null, "time_ns":N, "latency_ns":N|null}
-    /// CHANGE: {"side":"envelope|params|result|error|line", "place":POINTER, "pointer":POINTER,
-    ///          "kind":"added|removed|changed|reordered", "label":TEXT, "left":ANY, "right":ANY, "hunks":[HUNK…]}
-    /// HUNK:   {"left_line":N, "right_line":N, "lines":[["both|removed|added", TEXT]…]}
-    /// ```
-    ///
-    /// Absent values of `label`, `left`, `right`, `hunks`, `crossed_result` and `patch` are left out. A number that a double cannot represent in
-    /// its notation is given as a string.
-    ///
-    /// `patch` is a JSON Patch (RFC 6902) for the object `{"params":…, "result":…, "error":…}` of the left side. It
-    /// makes only the reported changes, and none for a different order.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "only_left": self.only_left,
-            "only_right": self.only_right,
-            "changed": self.changed,
-            "moved": self.moved,
-            "same": self.same,
-            "learned": self.learned,
-            "volatile": self.mapped.to_json(),
-            "units": self.units.iter().map(unit_json).collect::<Vec<_>>(),
-        })
-    }
-}
-
-fn unit_json(unit: &UnitDiff) -> Value {
-    let mut value = json!({
-        "status": unit.status.name(),
-        "kind": unit.kind.name(),
-        "direction": unit.direction.short(),
-        "method": unit.method,
-        "subject": unit.subject,
-        "moved": unit.moved,
-        "left": unit.left.as_ref().map(place_json),
-        "right": unit.right.as_ref().map(place_json),
-        "changes": unit.changes.iter().map(change_json).collect::<Vec<_>>(),
-    });
-    if unit.crossed {
-        value["crossed_result"] = true.into();
-    }
-    if !unit.patch.is_empty() {
-        value["patch"] = unit.patch.clone().into();
-    }
-    value
-}
-
-fn place_json(place: &UnitPlace) -> Value {
-    json!({
-        "seq": place.seq,
-        "answer_seq": place.answer_seq,
-        "time_ns": place.time,
-        "latency_ns": place.latency,
-    })
-}
-
-fn change_json(change: &Change) -> Value {
-    let mut value = json!({
-        "side": change.side.name(),
-        "place": change.place,
-        "pointer": change.pointer(),
-        "kind": change.kind.name(),
-    });
-    if let Some(label) = &change.label {
-        value["label"] = label.as_str().into();
-    }
-    if let Some(text) = &change.left {
-        value["left"] = parsed(text);
-    }
-    if let Some(text) = &change.right {
-        value["right"] = parsed(text);
-    }
-    if !change.hunks.is_empty() {
-        value["hunks"] = change.hunks.iter().map(hunk_json).collect();
-    }
-    value
-}
-
-/// Returns the value of a JSON text; a number that a double cannot represent in its notation as a string.
-pub(super) fn parsed(text: &str) -> Value {
-    match serde_json::from_str::<Value>(text) {
-        Ok(Value::Number(number)) if number.to_string() != text => Value::from(text),
-        Ok(value) => value,
-        Err(_) => Value::from(text),
-    }
-}
-
-fn hunk_json(hunk: &Hunk) -> Value {
-    let lines: Vec<_> = hunk.lines.iter().map(|(tag, text)| json!([tag_name(*tag), text])).collect();
-    json!({"left_line": hunk.left_line, "right_line": hunk.right_line, "lines": lines})
-}
-
-fn tag_name(tag: LineTag) -> &'static str {
-    match tag {
-        LineTag::Both => "both",
-        LineTag::Removed => "removed",
-        LineTag::Added => "added",
+    /// Counts requests as the same whose answer the left side lost.
+    pub(crate) fn excuse_lost_answers(&mut self) {
+        let before = self.units.len();
+        self.units.retain(|unit| !unit.differs_in_missing_answer(&unit.left));
+        self.changed -= before - self.units.len();
+        self.same += before - self.units.len();
     }
 }
 
@@ -402,6 +352,7 @@ mod tests {
             kind: ChangeKind::Removed,
             left: None,
             right: None,
+            alike: [0; 2],
             hunks: Vec::new(),
             label: None,
         };
@@ -435,5 +386,19 @@ mod tests {
         let left: Vec<u64> = report.units.iter().filter_map(|unit| unit.left.as_ref()).map(|place| place.seq).collect();
         assert_eq!(left, [1, 4, 5, 7]);
         assert_eq!((report.only_left, report.changed, report.same), (1, 3, 2));
+    }
+
+    #[test]
+    fn an_answer_that_the_left_side_lost_is_no_difference() {
+        let without_answer = |side| {
+            let mut unit = unit(Status::Changed, 1, side, Some(9));
+            unit.left.iter_mut().for_each(|place| place.answer_seq = None);
+            unit
+        };
+        let answered = unit(Status::Changed, 3, UnitSide::Result, Some(4));
+        let units = vec![without_answer(UnitSide::Result), without_answer(UnitSide::Params), answered];
+        let mut report = Report { changed: 3, same: 1, units, ..Report::default() };
+        report.excuse_lost_answers();
+        assert_eq!((report.units.len(), report.changed, report.same), (2, 2, 2));
     }
 }

@@ -366,7 +366,7 @@ fn long_texts_are_compared_line_by_line() {
     let hunk = &change.hunks[0];
     assert_eq!((hunk.left_line, hunk.right_line, hunk.lines.len()), (7, 7, 6));
     use report::LineTag::*;
-    let tags: Vec<_> = hunk.lines.iter().map(|(tag, _)| *tag).collect();
+    let tags: Vec<_> = hunk.lines.iter().map(|line| line.tag).collect();
     assert_eq!(tags, [Both, Both, Removed, Added, Both, Both]);
     let endings = changes(r#"{"t":"a\nb\n"}"#, r#"{"t":"a\r\nb\r\n"}"#);
     assert_eq!(endings, [r#"changed /t "a\nb\n" "a\r\nb\r\n""#]);
@@ -502,7 +502,7 @@ fn lines_of_which_only_volatile_parts_differ_are_no_changed_lines() {
         [ask(1, "t", json!({})), answer(1, text_result(&format!("10:00:{second:02} up\n10:01:{second:02} {word}\n")))]
     };
     let report = diff(&log(1, "ready"), &log(2, "broken"));
-    let lines: Vec<_> = report.units[0].changes[0].hunks[0].lines.iter().map(|(tag, _)| *tag).collect();
+    let lines: Vec<_> = report.units[0].changes[0].hunks[0].lines.iter().map(|line| line.tag).collect();
     use report::LineTag::*;
     assert_eq!(lines, [Both, Removed, Added]);
 }

@@ -1,16 +1,18 @@
 //! The tokens of the user's logins: `logins.json`, one entry for each server, readable only by the user.
 //!
 //! Several processes use the file at the same time, so whoever changes it holds a lock. A refresh token may count only
-//! once; whoever refreshes holds the lock, too.
+//! once; whoever refreshes holds the lock, too. Only one process at a time asks the user to log in to a server: it holds
+//! a lock for that server.
 
 use super::output::{PRIVATE, Replacement};
 use super::places::Places;
 use super::reels::no_folder;
 use crate::error::CommandError;
 use crate::oauth::Grant;
+use ring::digest::{SHA256, digest};
 use rustix::process::getuid;
 use serde::{Deserialize, Serialize};
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -21,6 +23,8 @@ const NAME: &str = "logins.json";
 const MAX_FILE_BYTES: u64 = 4 << 20;
 /// The maximum number of logins. The oldest is forgotten first.
 const MAX_LOGINS: usize = 256;
+/// How much of the hash of a server's URL is part of the name of its lock.
+const HASH_BYTES: usize = 8;
 
 /// The user's logins.
 #[derive(Clone, Debug)]
@@ -31,6 +35,10 @@ pub(crate) struct Logins {
 /// While this exists, no other process changes the logins.
 #[derive(Debug)]
 pub(crate) struct LoginsLock(#[expect(dead_code, reason = "dropping it unlocks the file")] File);
+
+/// While this exists, no other process lets the user log in to the same server.
+#[derive(Debug)]
+pub(crate) struct LoginClaim(#[expect(dead_code, reason = "dropping it unlocks the file")] File);
 
 #[derive(Default, Serialize, Deserialize)]
 struct Content {
@@ -100,13 +108,34 @@ impl Logins {
     ///
     /// The lock cannot be created.
     pub(crate) fn lock(&self) -> io::Result<LoginsLock> {
+        let file = self.lock_file("logins.lock")?;
+        file.lock()?;
+        Ok(LoginsLock(file))
+    }
+
+    /// Claims the login at a server; `None` while another process lets the user log in there.
+    ///
+    /// # Errors
+    ///
+    /// The lock cannot be created.
+    pub(crate) fn claim(&self, server: &str) -> io::Result<Option<LoginClaim>> {
+        let hash = digest(&SHA256, server.as_bytes());
+        let hash: String = hash.as_ref().iter().take(HASH_BYTES).map(|byte| format!("{byte:02x}")).collect();
+        let file = self.lock_file(&format!("login-{hash}.lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(LoginClaim(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// An empty file beside the logins.
+    fn lock_file(&self, name: &str) -> io::Result<File> {
         if let Some(folder) = self.path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        let path = self.path.with_extension("lock");
-        let file = File::options().write(true).create(true).truncate(false).mode(PRIVATE).open(path)?;
-        file.lock()?;
-        Ok(LoginsLock(file))
+        let path = self.path.with_file_name(name);
+        File::options().write(true).create(true).truncate(false).mode(PRIVATE).open(path)
     }
 
     /// Keeps a login in place of an earlier one at the same server.
@@ -122,15 +151,18 @@ impl Logins {
         self.write(lock, logins.split_off(forgotten))
     }
 
-    /// Forgets the login at a server.
+    /// Forgets the login at a server, or all logins. Returns what is forgotten.
     ///
     /// # Errors
     ///
     /// The file cannot be read or written.
-    pub(crate) fn remove(&self, lock: &LoginsLock, server: &str) -> io::Result<()> {
-        let mut logins = self.all()?;
-        logins.retain(|known| known.server != server);
-        self.write(lock, logins)
+    pub(crate) fn remove(&self, lock: &LoginsLock, server: Option<&str>) -> io::Result<Vec<Grant>> {
+        let is_wanted = |known: &Grant| server.is_none_or(|server| known.server == server);
+        let (removed, kept): (Vec<Grant>, Vec<Grant>) = self.all()?.into_iter().partition(is_wanted);
+        if !removed.is_empty() {
+            self.write(lock, kept)?;
+        }
+        Ok(removed)
     }
 
     fn write(&self, _lock: &LoginsLock, logins: Vec<Grant>) -> io::Result<()> {
@@ -178,7 +210,9 @@ mod tests {
             let about = std::fs::metadata(folder.path().join(file)).expect("there");
             assert_eq!(about.mode() & 0o777, 0o600, "{file}");
         }
-        logins.remove(&lock, "https://a").expect("written");
+        let removed = logins.remove(&lock, Some("https://a")).expect("written");
+        assert_eq!(removed.iter().map(|grant| &*grant.server).collect::<Vec<_>>(), ["https://a"]);
+        assert!(logins.remove(&lock, Some("https://a")).expect("nothing to do").is_empty());
         let servers: Vec<String> = logins.all().expect("readable").into_iter().map(|grant| grant.server).collect();
         assert_eq!(servers, ["https://b"]);
     }
@@ -192,6 +226,18 @@ mod tests {
         assert!(other.try_lock().is_err());
         drop(lock);
         other.try_lock().expect("free");
+    }
+
+    #[test]
+    fn only_one_process_at_a_time_claims_the_login_at_a_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let logins = Logins { path: folder.path().join("new/logins.json") };
+        let claim = logins.claim("https://a").expect("a file").expect("free");
+        assert!(logins.claim("https://a").expect("a file").is_none());
+        assert!(logins.claim("https://b").expect("a file").is_some(), "another server");
+        logins.lock().expect("logins can be changed meanwhile");
+        drop(claim);
+        assert!(logins.claim("https://a").expect("a file").is_some());
     }
 
     #[test]

@@ -190,6 +190,20 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CommandError>
     out.finish()
 }
 
+/// Fails if an output would replace what it is made from, also through links.
+///
+/// # Errors
+///
+/// Both are the same file.
+pub(crate) fn check_apart(input: &Path, output: &Path) -> Result<(), CommandError> {
+    match (reels::identity(input), reels::identity(output)) {
+        (Some(from), Some(to)) if from == to && output.is_file() => {
+            Err(CommandError::usage(format!("{} is the input itself", output.display())).hint("write to another file"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A named file for writing: a regular file is replaced at the end, anything else is written in place; `-` is stdout.
 /// If dropped before the end, a regular file is left unchanged.
 pub(crate) struct Output {

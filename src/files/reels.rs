@@ -282,7 +282,7 @@ pub(crate) fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     let file = options.open(path).map_err(|error| {
         if error.kind() == io::ErrorKind::AlreadyExists {
             return CommandError::usage(format!("{} already exists", path.display()))
-                .hint("choose another file, or remove this one first (`record` has --force)");
+                .hint("choose another file, or remove this one first (`record` and `replay` have --force)");
         }
         CommandError::writing(path, &error)
     })?;

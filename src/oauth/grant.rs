@@ -105,6 +105,11 @@ impl Grant {
         self.renew_at.is_some_and(|at| now >= at)
     }
 
+    /// Whether the access token has all these scopes.
+    pub(crate) fn has_scopes(&self, wanted: &[String]) -> bool {
+        wanted.iter().all(|scope| self.scopes.contains(scope))
+    }
+
     /// Whether a new access token can be had without the user.
     pub(crate) fn can_refresh(&self) -> bool {
         self.refresh_token.is_some()

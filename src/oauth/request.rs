@@ -30,7 +30,7 @@ pub(crate) struct AuthorizationRequest {
 /// What a request to the redirect address means for the login.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// It does not belong to this login, which continues to wait.
+    /// It does not belong to this login, which continues to wait. Contains the reason as a sentence.
     Foreign(&'static str),
     /// The response: a code, or the reason why there is none.
     Final(Result<AuthorizationCode, OAuthError>),
@@ -73,9 +73,9 @@ impl AuthorizationRequest {
             pairs.map(|(_, value)| value.into_owned()).collect()
         };
         match all("state").as_slice() {
-            [] => return Answer::Foreign("the request has no state"),
+            [] => return Answer::Foreign("It has no state."),
             [state] if *state == self.state => {}
-            _ => return Answer::Foreign("the request has another state than this login"),
+            _ => return Answer::Foreign("Its state is that of another login."),
         }
         Answer::Final(self.check_issuer(&all("iss")).and_then(|()| match (all("error").first(), &all("code")[..]) {
             (Some(error), _) => Err(OAuthError::Refused(described(error, all("error_description").first()))),

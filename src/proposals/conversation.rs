@@ -21,6 +21,7 @@ use crate::wire::text::counted_as;
 use crate::wire::{MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
+use std::time::Duration;
 
 /// The method that sends a user's message to the servers.
 pub(crate) const USER_MESSAGE: &str = "conversation/userMessage";
@@ -81,6 +82,10 @@ impl Proposal for Conversation {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::ConversationObserver>::default()
+    }
+
+    fn response_limit(&self, method: &str) -> Option<Duration> {
+        (method == USER_MESSAGE).then_some(rules::RESPONSE_LIMIT)
     }
 
     fn settings(&self) -> &'static [Setting] {

@@ -113,6 +113,12 @@ impl Findings {
         self.tally(rule).gave_up = true;
     }
 
+    /// Records that a message was not checked against these rules because the table with what it is about has forgotten
+    /// some entries, if it has.
+    pub fn give_up_if(&mut self, has_forgotten: bool, rules: &[&'static Rule]) {
+        rules.iter().filter(|_| has_forgotten).for_each(|rule| self.give_up(rule));
+    }
+
     fn count(&mut self, rule: &'static Rule, holds: bool) {
         let tally = self.tally(rule);
         tally.checked += 1;
@@ -147,10 +153,10 @@ impl Findings {
 /// Declares rules as constants and lists them all in `RULES`:
 /// `NAME = Severity "proposal/what", "The requirement.", "its source";`. Where the source leaves a question open
 /// (`AMB-…`), our decision follows: `…, assumes open_questions::A1;`, a text that says the question and what mcpreel
-/// assumes. If the requirement does not say what to do about a violation: `…, fix "What to do.";`.
+/// assumes. Last comes what to do about a violation: `…, fix "What to do.";`.
 macro_rules! rules {
     ($($name:ident = $severity:ident $id:literal, $text:literal, $source:literal
-        $(, assumes $decision:expr)? $(, fix $fix:literal)?;)+) => {
+        $(, assumes $decision:expr)?, fix $fix:literal;)+) => {
         $(
             pub(crate) const $name: $crate::proposals::Rule = $crate::proposals::Rule {
                 id: $id,
@@ -158,7 +164,7 @@ macro_rules! rules {
                 text: $text,
                 source: $source,
                 decision: [$(Some($decision),)? None][0],
-                fix: [$(Some($fix),)? None][0],
+                fix: Some($fix),
             };
         )+
         /// The rules.

@@ -28,12 +28,22 @@ use crate::wire::{MessageKind, json};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::time::Duration;
 
 /// A server pushes an event that may start an inference (MCPL 0.4 §9).
 pub(crate) const PUSH_EVENT: &str = "push/event";
 
 const BEFORE_INFERENCE: &str = "context/beforeInference";
 const AFTER_INFERENCE: &str = "context/afterInference";
+
+/// How long a host should wait for a hook (MCPL 0.4 §10.6).
+fn response_limit(method: &str) -> Option<Duration> {
+    match method {
+        BEFORE_INFERENCE => Some(Duration::from_secs(5)),
+        AFTER_INFERENCE => Some(Duration::from_secs(10)),
+        _ => None,
+    }
+}
 
 const SOURCE: &str = "MCPL 0.4";
 
@@ -157,6 +167,10 @@ impl Proposal for Mcpl {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::<rules::McplObserver>::default()
+    }
+
+    fn response_limit(&self, method: &str) -> Option<Duration> {
+        response_limit(method)
     }
 
     fn conversation_event(&self, message: &Observed<'_>) -> Option<ConversationEvent> {

@@ -28,6 +28,12 @@ const ANNOTATION: &str = "x-mcp-header";
 /// The maximum number of tools that are remembered.
 const MAX_TOOLS: usize = 4096;
 
+/// Whether a server that only supports HTTP+SSE answers a POST to its URL with this status (MCP 2025-11-25, Transports,
+/// Backwards Compatibility).
+pub(crate) fn may_mean_sse(status: u16) -> bool {
+    matches!(status, 400 | 404 | 405)
+}
+
 /// Returns whether a legacy revision requires [`PROTOCOL_VERSION`] after `initialize`. An unknown revision is assumed
 /// to be newer.
 pub(crate) fn names_version(version: &str) -> bool {

@@ -187,6 +187,11 @@ pub(crate) fn redact_target(target: &str) -> String {
 /// Redacts a header value; `name` must be in lower case. Of a credential, only the scheme remains. A server's challenge
 /// is not secret.
 pub fn redact_header<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+    redact_header_keeping(name, value, false)
+}
+
+/// Does the same; with `keeps_pseudonyms`, a value other than a credential stays if it contains one.
+pub(crate) fn redact_header_keeping<'a>(name: &str, value: &'a str, keeps_pseudonyms: bool) -> Cow<'a, str> {
     if name.ends_with("-authenticate") || name == "authentication-info" || name.starts_with("sec-websocket-") {
         return value.into();
     }
@@ -207,7 +212,7 @@ pub fn redact_header<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     }
     // A URL or a relative reference (Location, Referer, Link).
     let redacted = match value {
-        value if has_mark(value.as_bytes()) => value.to_owned(),
+        value if keeps_pseudonyms && has_mark(value.as_bytes()) => value.to_owned(),
         value if value.contains("://") => redact_url(value),
         value if value.contains('?') => redact_target(value),
         value => without_secrets(value),

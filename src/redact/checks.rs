@@ -1,7 +1,7 @@
 //! What a detector's pattern cannot express: check digits, names, randomness. All functions get the whole text and the
 //! groups of a match.
 
-use super::names;
+use super::{names, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use regex::bytes::{Captures, Match};
@@ -26,6 +26,28 @@ pub(super) fn not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
 /// Everything but placeholders and plain numbers.
 pub(super) fn not_number(text: &[u8], found: &Captures<'_>) -> bool {
     not_placeholder(text, found) && !group(found, 1).iter().all(u8::is_ascii_digit)
+}
+
+/// Everything but a placeholder. The last group is the value.
+pub(super) fn last_not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
+    let value = found.iter().flatten().last().map_or(&b""[..], |group| group.as_bytes());
+    !names::is_placeholder(value)
+}
+
+/// A value with a telling name. Group 2 is the value.
+pub(super) fn labelled(_: &[u8], found: &Captures<'_>) -> bool {
+    let name = String::from_utf8_lossy(group(found, 1));
+    let name = name.rsplit(':').next().unwrap_or_default();
+    let words = group(found, 2).split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
+    names::is_secret(name) && !names::is_placeholder(group(found, 2)) && words <= 5
+}
+
+/// What a sentence says is a password, if no sentence goes on like that. Group 2 is the value.
+pub(super) fn told(_: &[u8], found: &Captures<'_>) -> bool {
+    let value = group(found, 2);
+    let inner = value.get(1..).unwrap_or_default();
+    let is_mixed = inner.iter().any(u8::is_ascii_uppercase) && inner.iter().any(u8::is_ascii_lowercase);
+    !names::is_placeholder(value) && (is_unlike_prose(value) || is_mixed || has_symbol(value))
 }
 
 /// A value that no prose contains: with a digit, or long and in mixed case.
@@ -67,7 +89,16 @@ pub(super) fn assignment(text: &[u8], found: &Captures<'_>) -> bool {
     let is_call = matches!(text.get(value.end()), Some(b'(' | b'[' | b'{'));
     let is_tight = text.get(name.end()..value.start()) == Some(b"=");
     let ends_like_prose = matches!(value.as_bytes().last(), Some(b'.' | b':' | b'?' | b'!'));
-    !is_call && (is_tight || is_unlike_prose(value.as_bytes()) && !ends_like_prose || has_symbol(value.as_bytes()))
+    let is_random = is_unlike_prose(value.as_bytes()) && !ends_like_prose || has_symbol(value.as_bytes());
+    !is_call && (is_tight || is_random || is_line(text, name, value))
+}
+
+/// Whether a name and its value, a word that is not ordinary, are all of a line, as in YAML.
+fn is_line(text: &[u8], name: Match<'_>, value: Match<'_>) -> bool {
+    let before = text[..name.start()].rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let after = text[value.end()..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_free = |part: &[u8]| part.iter().all(|byte| byte.is_ascii_whitespace() || b"-\"'".contains(byte));
+    is_free(before) && is_free(after) && !words::is_ordinary(value.as_bytes())
 }
 
 fn has_symbol(value: &[u8]) -> bool {
@@ -147,9 +178,8 @@ pub(super) fn email(text: &[u8], found: &Captures<'_>) -> bool {
         .any(|reserved| domain == *reserved || domain.strip_suffix(reserved).is_some_and(|rest| rest.ends_with('.')));
     let is_file = domain.rsplit('.').next().is_some_and(|end| FILES.contains(&end));
     let is_of_git = user == "git";
-    let is_pseudonym = super::pseudonym::is_pseudonym(user.as_bytes());
     let is_in_url = text[..place.start()].ends_with(b"//");
-    !is_reserved && !is_file && !is_of_git && !is_pseudonym && !is_in_url
+    !is_reserved && !is_file && !is_of_git && !is_in_url
 }
 
 /// A user's name in the path of a home folder, unless many have it.

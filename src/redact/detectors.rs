@@ -90,6 +90,30 @@ const fn checked(
     }
 }
 
+/// The options of programs that take a password, and that have another meaning elsewhere.
+const PROGRAM_OPTION: &str = concat!(
+    r"(?i)\b(?:",
+    r"(?:mysql(?:dump|admin|import|show|check|slap|pump)?|mariadb(?:-[a-z]{1,12})?|7z[ar]?)\b[^\n|;&]{0,200}?\s-p",
+    r"|sshpass\s(?:[^\n|;&]{0,60}?\s)?-p\s?",
+    r"|(?:mongo(?:sh|dump|restore|export|import)?|(?:docker|podman|registry|az)\s+login)\b[^\n|;&]{0,200}?\s-p[\s=]",
+    r"|redis-cli\b[^\n|;&]{0,200}?\s-a[\s=]",
+    r"|ldap[a-z]{3,12}\b[^\n|;&]{0,200}?\s-w\s",
+    r"|(?:zip|unzip|sqlcmd|bcp)\b[^\n|;&]{0,200}?\s(?-i:-P)\s?",
+    r#")\\*["']?([^\s"'\\-][^\s"'\\]{2,})"#,
+);
+
+/// Passwords in statements of SQL.
+const SQL_PASSWORD: &str = concat!(
+    r"(?i)\b(?:",
+    r"IDENTIFIED\s+(?:(?:WITH|VIA)\s+\S{1,60}\s+)?(?:BY|AS|USING)\s+(?:PASSWORD\s*\(?\s*|VALUES\s+)?",
+    r"|SET\s+PASSWORD\s+FOR\s+\S{1,80}\s*=\s*(?:PASSWORD\s*\(\s*)?",
+    r"|PASSWORD\s*\(?\s*",
+    r#")\\*(?:'([^'\\]{2,200})|"([^"\\]{2,200}))|\bIDENTIFIED\s+BY\s+([A-Z0-9_$\#]{3,})"#,
+);
+
+/// The name of the detector of values after a name and `=` or `:`.
+pub(super) const ASSIGNMENT: &str = "assignment";
+
 /// All detectors, the most specific first.
 pub const DETECTORS: &[Detector] = &[
     token(
@@ -327,12 +351,75 @@ pub const DETECTORS: &[Detector] = &[
         "server --passphrase <10>",
     ),
     checked(
-        "assignment",
+        "program-option",
+        Severity::High,
+        Kind::Password,
+        (
+            &["mysql", "mariadb", "sshpass", "mongo", " login", "redis-cli", "ldap", "zip", "sqlcmd", "bcp", "7z"],
+            PROGRAM_OPTION,
+        ),
+        checks::last_not_placeholder,
+        "mysql -u app -p<12> shop",
+    ),
+    checked(
+        "sql-password",
+        Severity::High,
+        Kind::Password,
+        (&["identified", "password"], SQL_PASSWORD),
+        checks::last_not_placeholder,
+        "CREATE USER app IDENTIFIED BY '<12>'",
+    ),
+    checked(
+        "xml-element",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["</", "&lt;/"],
+            r"(?i)(?:<|&lt;)([a-z][a-z0-9_.:-]{0,60})(?:\s[^<>]{0,200})?(?:>|&gt;)\s*(?:<!\[CDATA\[)?([^<>\s][^<>]{0,200}?)\s*(?:\]\]>)?(?:<|&lt;)/",
+        ),
+        checks::labelled,
+        "&lt;password&gt;<12>&lt;/password&gt;",
+    ),
+    checked(
+        "xml-attribute",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["value=", "value =", "content="],
+            r#"(?i)\b(?:name|key|id|property)\s*=\s*\\*["']([^"'\\<>]{1,60})\\*["'][^<>]{0,200}?\b(?:value|content)\s*=\s*\\*["']([^"'\\<>]{1,200})"#,
+        ),
+        checks::labelled,
+        "key=\"ApiKey\" value=\"<12>\"",
+    ),
+    checked(
+        "xml-entry",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["string>", "value>", "data>", "string&gt;", "value&gt;", "data&gt;"],
+            r"(?i)(?:<|&lt;)(?:key|name|property|member)(?:>|&gt;)\s*([^<>&]{1,60}?)\s*(?:<|&lt;)/[a-z]{1,20}(?:>|&gt;)\s*(?:<|&lt;)(?:string|value|data)(?:>|&gt;)\s*([^<>]{1,200}?)\s*(?:<|&lt;)/",
+        ),
+        checks::labelled,
+        "&lt;key&gt;password&lt;/key&gt;&lt;string&gt;<12>&lt;/string&gt;",
+    ),
+    checked(
+        "told-password",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["pass", "pin", "kennwort", "contrase", "senha", "wachtwoord"],
+            r#"(?i)\b((?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord)|contrase\S{1,2}a)[ \t]+(?:is|was|ist|lautet|est|es|to)[ \t]*:?[ \t]+\\*["'`]?([^\s"'`\\,;<>]{3,}[^\s"'`\\,;<>.!?:)])"#,
+        ),
+        checks::told,
+        "the password is <12>",
+    ),
+    checked(
+        ASSIGNMENT,
         Severity::Medium,
         Kind::Password,
         (
             &["pass", "pwd", "secret", "token", "key", "credential", "jwt", "otp", "auth", "pin", "pw"],
-            r#"(?:^|\\[nrt]|[^A-Za-z0-9_.\\])([A-Za-z_][A-Za-z0-9_.-]{0,40})(?:\\*["'])?[ \t]*(?::=|=>|=|:)[ \t]*(?:\\*["'])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
+            r#"(?:^|\\[nrt]|[^A-Za-z0-9_.\\\x80-\xff])([A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]{0,40})(?:\\*["'])?[ \t]*(?::=|=>|=|:)(?:\*\*|__)?[ \t]*(?:\\*["'`])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
         ),
         checks::assignment,
         "DB_PASSWORD=<12>",
@@ -376,6 +463,15 @@ pub const DETECTORS: &[Detector] = &[
 pub(crate) const NAMED: &str = "named-value";
 /// The name under which a value is reported whose place the user named.
 pub(crate) const POINTER: &str = "pointer";
+
+/// The rules that are no patterns, with what they find.
+pub(crate) const OTHER_RULES: &[(&str, Severity, &str)] = &[
+    (NAMED, Severity::High, "the whole value of a member, header or variable with a telling name, such as `password`"),
+    (POINTER, Severity::High, "the value at a place that `pointers` in .mcpreel.toml names"),
+    ("env", Severity::High, "the value of a variable that `env` in .mcpreel.toml names"),
+    ("own-user", Severity::Low, "the user's name on this machine, where a name says that it is one"),
+    ("own-host", Severity::Low, "the name of this machine, unless it is an ordinary word"),
+];
 
 /// Fills in an example: `<36>` becomes 36 letters and digits, `<8h>` hexadecimal digits, `<8d>` digits, `<8u>` upper-case
 /// letters and digits, `<8l>` letters. `random` returns a number below its argument.

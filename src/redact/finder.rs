@@ -1,8 +1,8 @@
 //! Finds secrets in text with all detectors.
 
-use super::detectors::{Check, DETECTORS, Detector, NAMED, POINTER, Severity};
+use super::detectors::{ASSIGNMENT, Check, DETECTORS, Detector, NAMED, POINTER, Severity};
 use super::names;
-use super::pseudonym::{Kind, is_pseudonym};
+use super::pseudonym::{Kind, is_pseudonym, is_pseudonym_of};
 use super::settings::Settings;
 use aho_corasick::{AhoCorasick, MatchKind};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -16,6 +16,17 @@ const PATTERN_BYTES: usize = 4 << 20;
 
 /// No detector without keywords finds anything in a shorter text, in bytes: an IBAN has four characters and two groups.
 const SHORTEST_WITHOUT_KEYWORD: usize = 12;
+
+/// What a text is that looks like a pseudonym.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lookalike {
+    /// A secret like any other: nothing says that the text was redacted.
+    Secret,
+    /// A pseudonym, which stays.
+    Pseudonym,
+    /// A pseudonym, which counts as the secret that it stands for.
+    StandIn,
+}
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +89,7 @@ pub struct Finder {
     allow_patterns: RegexSet,
     pointers: GlobSet,
     settings: Settings,
-    /// Whether a pseudonym counts as the secret that it stands for.
-    takes_pseudonyms: bool,
+    lookalike: Lookalike,
 }
 
 impl Finder {
@@ -115,6 +125,7 @@ impl Finder {
     fn with(settings: &Settings, is_used: impl Fn(&Detector) -> bool) -> Result<Self, String> {
         // These two have no pattern, and are known by their numbers.
         let mut rules = vec![Rule::named(NAMED, Severity::High), Rule::named(POINTER, Severity::High)];
+        let foreign = names::foreign_spellings();
         let (mut keywords, mut owners, mut always) = (Vec::<&str>::new(), Vec::new(), Vec::new());
         for rule in &settings.rules {
             always.push(rules.len());
@@ -134,7 +145,10 @@ impl Finder {
                 always.push(number);
             }
             keywords.extend_from_slice(detector.keywords);
-            owners.extend(detector.keywords.iter().map(|_| number));
+            if detector.name == ASSIGNMENT {
+                keywords.extend(foreign.iter().map(String::as_str));
+            }
+            owners.resize(keywords.len(), number);
         }
         for (name, own, pattern) in own_names(settings) {
             keywords.push(own);
@@ -154,24 +168,18 @@ impl Finder {
             .map_err(|error| format!("allow_patterns: {error}"))?;
         let allow = settings.allow.iter().map(|text| text.clone().into_bytes()).collect();
         let pointers = pointers(&settings.pointers)?;
-        let (settings, takes_pseudonyms) = (settings.clone(), false);
-        Ok(Self {
-            rules,
-            keywords,
-            owners,
-            always,
-            shortest,
-            allow,
-            allow_patterns,
-            pointers,
-            settings,
-            takes_pseudonyms,
-        })
+        let (settings, lookalike) = (settings.clone(), Lookalike::Secret);
+        Ok(Self { rules, keywords, owners, always, shortest, allow, allow_patterns, pointers, settings, lookalike })
     }
 
-    /// Also finds pseudonyms, as the secrets that they stand for.
-    pub(crate) fn taking_pseudonyms(self) -> Self {
-        Self { takes_pseudonyms: true, ..self }
+    /// Decides what texts are that look like pseudonyms. Without that, they are secrets.
+    pub(crate) fn take_lookalikes_as(&mut self, lookalike: Lookalike) {
+        self.lookalike = lookalike;
+    }
+
+    /// Returns whether texts that look like pseudonyms are some, and stay.
+    pub(crate) fn keeps_pseudonyms(&self) -> bool {
+        self.lookalike == Lookalike::Pseudonym
     }
 
     /// Returns the settings.
@@ -228,9 +236,9 @@ impl Finder {
             let secret = (0..regex.captures_len()).rev().find_map(|group| groups.get(group)).unwrap_or(whole);
             let range = secret.range();
             let is_taken = found.iter().any(|other| other.range.start < range.end && range.start < other.range.end);
-            let is_it = (rule.check)(text, &groups) || self.takes_pseudonyms && is_pseudonym(secret.as_bytes());
+            let is_it = (rule.check)(text, &groups) || self.is_stand_in(secret.as_bytes());
             if !range.is_empty() && !is_taken && is_it {
-                found.push(Match { stays: self.stays(secret.as_bytes()), range, rule: number });
+                found.push(Match { stays: self.stays(secret.as_bytes(), rule.kind), range, rule: number });
                 at = whole.end();
             } else {
                 // In `a: PASSWORD=b`, the value of `a` is another assignment.
@@ -240,9 +248,14 @@ impl Finder {
         }
     }
 
-    /// Returns whether a secret stays as it is.
-    fn stays(&self, secret: &[u8]) -> bool {
-        !self.takes_pseudonyms && is_pseudonym(secret)
+    fn is_stand_in(&self, text: &[u8]) -> bool {
+        self.lookalike == Lookalike::StandIn && is_pseudonym(text)
+    }
+
+    /// Returns whether a secret of a kind stays as it is.
+    pub(crate) fn stays(&self, secret: &[u8], kind: Kind) -> bool {
+        super::is_removed(secret)
+            || self.keeps_pseudonyms() && is_pseudonym_of(secret, kind)
             || self.allow.iter().any(|text| text == secret)
             || self.allow_patterns.is_match(secret)
     }
@@ -254,14 +267,14 @@ impl Finder {
             return vec![user];
         }
         let found = self.find(text);
-        let is_named = || names::is_secret(name) || self.settings.members.iter().any(|one| one == name);
+        let is_named = || names::is_secret(name) || self.is_member(name);
         // A token with a prefix is all of the value; otherwise, what is found would be only a part of the secret.
         let is_all =
             matches!(&found[..], [one] if one.range.end == text.len() && !text[..one.range.start].contains(&b' '));
         if is_all || text.is_empty() || !is_named() || self.is_none(text) {
             return found;
         }
-        vec![Match { range: 0..text.len(), rule: 0, stays: self.stays(text) }]
+        vec![Match { range: 0..text.len(), rule: 0, stays: self.stays(text, Kind::Password) }]
     }
 
     /// Returns the name of this machine's user, if that is all of a value which is the name of a user.
@@ -269,13 +282,12 @@ impl Finder {
         let user = self.settings.own_user.as_ref().filter(|user| user.as_bytes() == text)?;
         let is_user = USER_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
         let rule = self.rules.iter().position(|rule| rule.name == OWN_USER).filter(|_| is_user)?;
-        Some(Match { range: 0..user.len(), rule, stays: self.stays(text) })
+        Some(Match { range: 0..user.len(), rule, stays: self.stays(text, Kind::Password) })
     }
 
     /// Returns whether a value with a telling name is no secret.
     fn is_none(&self, text: &[u8]) -> bool {
-        let is_stand_in = self.takes_pseudonyms && is_pseudonym(text);
-        !is_stand_in && (names::is_placeholder(text) || self.is_prose(text))
+        !self.is_stand_in(text) && (names::is_placeholder(text) || self.is_prose(text))
     }
 
     /// Returns whether a value describes a secret instead of being one: several words without a digit.
@@ -287,7 +299,12 @@ impl Finder {
     /// Returns the secret that is all of the text, because the user named its place.
     pub fn find_at(&self, pointer: &str, text: &[u8]) -> Option<Match> {
         let is_named = !self.pointers.is_empty() && self.pointers.is_match(pointer) && !text.is_empty();
-        is_named.then(|| Match { range: 0..text.len(), rule: 1, stays: self.stays(text) })
+        is_named.then(|| Match { range: 0..text.len(), rule: 1, stays: self.stays(text, Kind::Password) })
+    }
+
+    /// Returns whether the user named the members with this name.
+    pub(crate) fn is_member(&self, name: &str) -> bool {
+        self.settings.members.iter().any(|one| one == name)
     }
 
     /// Returns whether the value of a header is a secret as a whole.

@@ -1,7 +1,7 @@
 //! Names that suggest a secret: of members, variables, flags, headers and query parameters.
 
 /// Words that suggest a secret wherever they stand in a name.
-const TELLING: [&str; 21] = [
+const TELLING: [&str; 22] = [
     "password",
     "passwd",
     "passphrase",
@@ -23,7 +23,54 @@ const TELLING: [&str; 21] = [
     "authtoken",
     "accesstoken",
     "privatekey",
+    "passe",
 ];
+
+/// The same in other languages, also as parts of words (`Hauptpasswort`) and divided (`mot de passe`). Lower case.
+pub(crate) const FOREIGN: [&str; 39] = [
+    "passwort",
+    "kennwort",
+    "zugangsdaten",
+    "geheimnis",
+    "motdepasse",
+    "contraseña",
+    "contrasena",
+    "contrasenya",
+    "palavrapasse",
+    "senha",
+    "wachtwoord",
+    "lösenord",
+    "losenord",
+    "adgangskode",
+    "passord",
+    "salasana",
+    "hasło",
+    "haslo",
+    "heslo",
+    "jelszó",
+    "jelszo",
+    "lozinka",
+    "zaporka",
+    "parool",
+    "slaptažodis",
+    "şifre",
+    "parolă",
+    "пароль",
+    "парола",
+    "лозинка",
+    "κωδικός",
+    "סיסמה",
+    "كلمةالمرور",
+    "كلمةالسر",
+    "密码",
+    "密碼",
+    "口令",
+    "パスワード",
+    "비밀번호",
+];
+
+/// Words of secrets that are also recognised as parts of words (`dbpassword`), or divided (`pass_phrase`).
+const ANYWHERE: [&str; 5] = ["password", "passwd", "passphrase", "passcode", "passwrd"];
 
 /// Words before `key` that make it a secret.
 const OF_KEY: [&str; 16] = [
@@ -91,6 +138,15 @@ const WHOLE: [&str; 11] = ["key", "pat", "pw", "pwd", "pass", "pin", "otp", "sig
 const PARAMETERS: [&str; 10] =
     ["code", "sig", "jwt", "state", "sign", "assertion", "client_assertion", "code_verifier", "saml", "hmac"];
 
+/// Returns the spellings of the words in other languages that differ in more than the case of ASCII letters.
+pub(super) fn foreign_spellings() -> Vec<String> {
+    let capitalised = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    FOREIGN.iter().flat_map(|word| [(*word).to_owned(), capitalised(word), word.to_uppercase()]).collect()
+}
+
 /// Returns the words of a name in lower case: `X-Api-Key`, `apiKey` and `API_KEY` consist of the same words.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
@@ -126,18 +182,25 @@ pub(crate) fn is_secret(name: &str) -> bool {
         return false;
     }
     match last.as_str() {
+        "auth" => true,
         "token" => previous.is_none_or(|word| !NOT_OF_TOKEN.contains(&word)),
         "key" => previous.is_some_and(|word| OF_KEY.contains(&word)),
         "pass" | "pw" | "pin" | "pat" | "psk" => true,
         "cookie" => true,
-        _ => words.iter().any(|word| TELLING.contains(&word.as_str())),
+        _ => words.iter().any(|word| TELLING.contains(&word.as_str())) || has_anywhere(&words.concat()),
     }
+}
+
+/// Whether the words of a name, without what divides them, contain that of a secret.
+fn has_anywhere(joined: &str) -> bool {
+    ANYWHERE.iter().chain(&FOREIGN).any(|word| joined.contains(word)) || joined == "mdp"
 }
 
 /// Returns whether the name of a flag, variable or header suggests that its value is a secret.
 pub(crate) fn is_reporting(name: &str) -> bool {
     let name = name.trim_start_matches('-').to_ascii_lowercase();
-    REPORTING.iter().any(|part| name.contains(part)) && !is_plain(&name)
+    (REPORTING.iter().any(|part| name.contains(part)) || has_anywhere(&name.replace(['-', '_'], "")))
+        && !is_plain(&name)
         || WHOLE.contains(&name.as_str())
         || [
             ("-", "key"),
@@ -232,6 +295,23 @@ mod tests {
             "secret",
             "jwt",
             "pin",
+            "pass_phrase",
+            "pass-word",
+            "dbpassword",
+            "auth",
+            "proxyAuth",
+            "Passwort",
+            "Hauptpasswort",
+            "mot de passe",
+            "mot_de_passe",
+            "contraseña",
+            "CONTRASEÑA",
+            "senha",
+            "Wachtwoord",
+            "пароль",
+            "密码",
+            "パスワード",
+            "비밀번호",
         ] {
             assert!(is_secret(name), "{name}");
         }
@@ -254,6 +334,11 @@ mod tests {
             "monkey",
             "PWD",
             "OLDPWD",
+            "auth_methods",
+            "authType",
+            "passwort_policy",
+            "passenger",
+            "bypass",
         ] {
             assert!(!is_secret(name), "{name}");
         }

@@ -31,9 +31,11 @@ const LONGEST_MEMBER_NAME: usize = 512;
 
 /// Words that make any name with them suspicious.
 const TELLING: &str = "passw|passphrase|passcode|pwd|secret|credential|api[^a-z0-9\"]*key|jwt|bearer|authoriz|dpop|otp\
-    |cvv|cvc|auth[^a-z0-9\"]*token|access[^a-z0-9\"]*token|private[^a-z0-9\"]*key";
+    |cvv|cvc|passe|pass[^a-z0-9\"]*(?:phrase|code|wr?o?r?d)|kennwort|zugangsdaten|geheimnis|contrasen|senha|passord\
+    |wachtwoord|losenord|adgangskode|salasana|haslo|heslo|jelszo|lozinka|zaporka|parool|mdp\
+    |auth[^a-z0-9\"]*token|access[^a-z0-9\"]*token|private[^a-z0-9\"]*key";
 /// Words with which a suspicious name ends.
-const LAST: &str = "token|pass|pw|pin|pat|psk|cookie|(?:api|access|private|secret|encryption|signing|account|master|auth\
+const LAST: &str = "token|auth|pass|pw|pin|pat|psk|cookie|(?:api|access|private|secret|encryption|signing|account|master|auth\
     |license|app|storage|subscription|consumer|shared|deploy)[^a-z0-9\"]*key";
 /// What is between a name and its value.
 const IS: &str = r#"[^a-z0-9"'=:]*["']?\s*[:=]"#;
@@ -65,8 +67,19 @@ fn patterns(settings: &Settings) -> Vec<(Look, String)> {
         // A name of several words, as no program's variables have. It may contain escaped quotes.
         (Look::Other, format!(r#"(?:{TELLING})(?:[^"]|\\")*[^a-z0-9_."\\-](?:[^"]|\\")*"\s*:"#)),
         // The name of a header, beside which its value stands.
-        (Look::Other, format!(r#"(?:name|key|header)\\*"\s*:\s*\\*"[^"\\]*(?:{TELLING}|(?:{LAST})\\*")"#)),
+        (Look::Other, format!(r#"(?:name|key|header|field|label|variable|param|parameter|property|attribute|title|k|id)\\*"\s*:\s*\\*"[^"\\]*(?:{TELLING}|(?:{LAST})\\*")"#)),
         (Look::Other, flag()),
+        // The same as an item of an array, before its value.
+        (Look::Other, format!(r#""--?{}\\*""#, flag_name())),
+        (Look::Other, foreign_words()),
+        // The end of an element, and what describes another one.
+        (Look::Other, format!(r"(?:<|&lt;|\\u003c)\\*/[a-z0-9_.:-]*(?:{TELLING}|{LAST})")),
+        (Look::Other, format!(r#"(?:name|key|id|property)\s*=\s*\\*["'][^"'\\<>]*(?:{TELLING}|{LAST})"#)),
+        (Look::Other, format!(r"(?:{TELLING}|{LAST})\s*(?:<|&lt;|\\u003c)\\*/")),
+        // Statements, and options of programs.
+        (Look::Other, r#"identified[\s\\nrt]|password[\s\\nrt(]*'|password[\s\\nrt(]+\\*"|set[\s\\nrt]+password"#.to_owned()),
+        (Look::Other, r#"(?:mysql|mariadb|sshpass|mongo|login|redis-cli|ldap|zip|sqlcmd|bcp|7z)(?:[^"|;&]|\\")*(?:\s|\\t)-[pwa]"#.to_owned()),
+        (Look::Other, r"(?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord|contrase\S{1,6}a)(?:\s|\\t)+(?:is|was|ist|lautet|est|es|to)(?:[\s:]|\\t)".to_owned()),
         (Look::Other, r"-u(?:ser)?[ =]".to_owned()),
         (Look::Other, r"private key|(?:basic|bearer|dpop)[\s:\\]|cookie:|aws[a-z0-9_ .-]*(?:secret|key)".to_owned()),
         // Tokens that are short, or that other characters divide.
@@ -86,10 +99,37 @@ fn patterns(settings: &Settings) -> Vec<(Look, String)> {
 
 /// The name of a flag, and what divides it from its value.
 fn flag() -> String {
-    let parts =
-        "token|secret|passw|passphrase|passcode|api-?key|credential|bearer|private-key|auth|jwt|dpop|signature|cookie";
+    format!(r#"(?:^|[\s"']|\\[nrtf])--?{}[ =]"#, flag_name())
+}
+
+/// The name of a flag without its hyphens.
+fn flag_name() -> String {
+    let parts = "token|secret|passw|pass-?phrase|pass-?code|pass-?w|api-?key|credential|bearer|private-key|auth|jwt|dpop\
+        |signature|cookie|kennwort|zugangsdaten|geheimnis|passe|contrasen|senha|wachtwoord|losenord|adgangskode\
+        |salasana|haslo|heslo|jelszo|lozinka|zaporka|parool|passord|mdp";
     let whole = "key|pat|pw|pwd|pass|pin|otp|sig|passkey|psk";
-    format!(r#"(?:^|[\s"']|\\[nrtf])--?(?:[a-z0-9-]*(?:{parts})[a-z0-9-]*|(?:[a-z0-9-]*-)?(?:{whole}))[ =]"#)
+    format!(r"(?:[a-z0-9_.-]*(?:{parts})[a-z0-9_.-]*|(?:[a-z0-9_.-]*[-_.])?(?:{whole}))")
+}
+
+/// The words for secrets with other letters than those of ASCII, as they are or escaped.
+fn foreign_words() -> String {
+    let byte = |byte: &u8| format!(r"\x{byte:02x}");
+    let either = |letter: char| {
+        let same = letter.to_lowercase().chain(letter.to_uppercase());
+        let forms = same.flat_map(|one| {
+            let mut utf_8 = [0; 4];
+            let plain: String = one.encode_utf8(&mut utf_8).as_bytes().iter().map(byte).collect();
+            [plain, format!(r"\\u{:04x}", u32::from(one))]
+        });
+        format!("(?:{})", forms.collect::<Vec<_>>().join("|"))
+    };
+    let word = |word: &&&str| {
+        word.chars()
+            .map(|letter| if letter.is_ascii() { letter.to_string() } else { either(letter) })
+            .collect::<String>()
+    };
+    let words = names::FOREIGN.iter().filter(|word| !word.is_ascii()).collect::<Vec<_>>();
+    words.iter().map(word).collect::<Vec<_>>().join("|")
 }
 
 /// The places in a payload where a secret can be, in order.

@@ -186,7 +186,15 @@ impl<'a> Random<'a> {
     }
 }
 
-/// Returns whether a text is a pseudonym, contains one at its end, or is [`super::REDACTED`].
+/// Returns whether a text looks like the pseudonym of a secret of a kind.
+pub(super) fn is_pseudonym_of(text: &[u8], kind: Kind) -> bool {
+    match kind {
+        Kind::Email => is_pseudonym(text.split(|byte| *byte == b'@').next().unwrap_or_default()),
+        _ => is_pseudonym(text),
+    }
+}
+
+/// Returns whether a text looks like a pseudonym, or contains one at its end, or is [`super::REDACTED`].
 pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let is_short = text.len() < MARKED && (text.starts_with(SHORT_MARK) || text.iter().all(|byte| *byte == b'x'));
@@ -194,7 +202,7 @@ pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
     let is_number =
         text.starts_with(DIGITS_MARK) && text.iter().all(|byte| byte.is_ascii_digit() || b" -".contains(byte));
     let is_short_number = digits.count() == text.len() && text.iter().all(|byte| *byte == b'9');
-    text.is_empty() || is_short || is_number || is_short_number || has_mark(text) || text == super::REDACTED.as_bytes()
+    super::is_removed(text) || is_short || is_number || is_short_number || has_mark(text)
 }
 
 /// The marks, for those who look for the beginning of a pseudonym.

@@ -15,7 +15,7 @@ use crate::render::text::{visible, visible_text};
 use crate::render::volatile;
 use crate::wire::text::counted;
 use anstyle::Style;
-use rows::{Line, Row, Space};
+use rows::{Line, Row, SEE_ALL, Space};
 use similar::{ChangeTag, TextDiff};
 use std::fmt::Write;
 
@@ -181,7 +181,7 @@ fn summary_line(shown: &Shown<'_>, out: &mut String) {
 
 fn unit(unit: &UnitDiff, style: &DiffStyle, widest: usize, is_full: bool, out: &mut String) {
     heading(unit, style, widest, out);
-    let space = Space { widest: if is_full { usize::MAX } else { widest }, is_full };
+    let space = Space { widest: if is_full { usize::MAX } else { widest }, is_full, hint: SEE_ALL };
     for change in &unit.changes {
         place_line(change, style, out);
         for row in grouped(rows::rows(change, space)) {
@@ -252,6 +252,45 @@ fn grouped(rows: Vec<Row>) -> Vec<Row> {
     }
     grouped.append(&mut right);
     grouped
+}
+
+/// Appends the lines of a change without styles.
+fn lines(change: &Change, space: Space, out: &mut String) {
+    for row in grouped(rows::rows(change, space)) {
+        let _ = match row {
+            Row::Both(line) => writeln!(out, "  {line}"),
+            Row::Fold(line) => writeln!(out, "{line}"),
+            Row::Sides(Some(left), _) => writeln!(out, "- {}", plain(&left)),
+            Row::Sides(None, Some(right)) => writeln!(out, "+ {}", plain(&right)),
+            Row::Sides(None, None) => Ok(()),
+        };
+    }
+}
+
+fn plain(line: &Line) -> String {
+    line.iter().map(|span| span.text.as_str()).collect()
+}
+
+/// Returns the lines of a change: below a place, those of A with `-`, those of B with `+`. A longer line begins shortly
+/// before its first difference.
+pub(crate) fn change_lines(change: &Change, widest: usize) -> String {
+    let mut out = String::new();
+    lines(change, Space { widest, is_full: false, hint: "" }, &mut out);
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// Returns the first place at which a change of a text or value differs: the number of the line, if there are several,
+/// and what each side has there, as it is shown.
+pub(crate) fn first_difference(change: &Change, widest: usize) -> Option<(Option<usize>, [Option<String>; 2])> {
+    let rows = rows::rows(change, Space { widest, is_full: false, hint: "" });
+    let before = rows.iter().take_while(|row| !matches!(row, Row::Sides(..)));
+    let before = before.filter(|row| matches!(row, Row::Both(_))).count();
+    let line = change.hunks.first().map(|hunk| hunk.left_line + before);
+    rows.iter().find_map(|row| match row {
+        Row::Sides(left, right) => Some((line, [left, right].map(|side| side.as_ref().map(plain)))),
+        Row::Both(_) | Row::Fold(_) => None,
+    })
 }
 
 fn unified_row(row: &Row, style: &DiffStyle, out: &mut String) {
@@ -385,10 +424,10 @@ mod tests {
     fn a_report_reads_as_a_list_of_changes() {
         let expected = "- A a.reel\n+ B b.reel\n\na/b echo  seq 12 ↔ 14\n  /params/x\n  - 1\n  + 2\n  /params/t\n  \
             @@ -1 +1 @@\n    one\n  - two three\n  + ␛two three\n- gone g  seq 13\n\n1 changed, 1 only in A, \
-            0 only in B, 0 same\n0 volatile values mapped\n";
+            0 only in B, 0 same\n";
         assert_eq!(shown(LEFT, RIGHT, &DiffStyle::default(), None), expected);
         let same = shown(LEFT, LEFT, &DiffStyle::default(), None);
-        assert_eq!(same, "0 changed, 0 only in A, 0 only in B, 2 same\n0 volatile values mapped\n");
+        assert_eq!(same, "0 changed, 0 only in A, 0 only in B, 2 same\n");
     }
 
     #[test]

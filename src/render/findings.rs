@@ -403,6 +403,8 @@ mod tests {
           Whoever sends a request or notification must send `params`
             that conform to the schema of the method.
           MCP schema; the proposals' schemas
+          Fix: Compare the params with `mcpreel explain --schema
+            METHOD`.
             seq 3 s2c: the params of x, at /params/name: 7 is not a
               string
               …ethod":"tools/call","params":{"name":7,"arguments":{…
@@ -428,6 +430,8 @@ mod tests {
         info stream/crlf
           Client and server end each line with LF, not with CR LF.
           MCP transports, stdio
+          Fix: Open the stream in binary mode, or set its line
+            ending to LF.
             seq 1 s2c (in the baseline): the line ends with CR LF
             and 3 more
 

@@ -14,10 +14,12 @@ pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette)
     let mut out = String::new();
     if report.count() == 0 {
         let _ = writeln!(out, "{reel}: no secrets found");
+        let line = "names, and passwords that are ordinary words, cannot be found: read it before you share it";
+        let _ = writeln!(out, "{}", excerpt(line, width));
         unread(report, width, &mut out);
         return out;
     }
-    let _ = writeln!(out, "{reel}: {}", counted(report.count(), "secret"));
+    let _ = writeln!(out, "{reel}: {}", found(report));
     let (bold, faint) = (palette.bold, palette.faint);
     let mut rules: Vec<_> = report.rules().collect();
     rules.sort_by_key(|(name, tally)| (std::cmp::Reverse(tally.severity), *name));
@@ -28,7 +30,10 @@ pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette)
         for place in places.iter().take(MAX_PLACES) {
             let at = place.seq.map_or_else(|| "header".to_owned(), |seq| format!("event {seq}"));
             let times = if place.count > 1 { format!(" ×{}", place.count) } else { String::new() };
-            let line = format!("{at}  {}{times}", place.place);
+            let line = match (report.is_text(), place.seq) {
+                (true, Some(number)) => format!("line {number}{times}"),
+                _ => format!("{at}  {}{times}", place.place),
+            };
             let _ = writeln!(out, "         {faint}{}{faint:#}", excerpt(&line, width.saturating_sub(10)));
         }
         if places.len() > MAX_PLACES {
@@ -36,8 +41,32 @@ pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette)
             let _ = writeln!(out, "         {faint}and {more}{faint:#}");
         }
     }
+    ordinary(report, width, &mut out);
     unread(report, width, &mut out);
     out
+}
+
+/// Says how many secrets there are, and in how many places.
+fn found(report: &Report) -> String {
+    match (report.count(), report.different()) {
+        (1, _) => "1 secret".to_owned(),
+        (places, 1) => format!("1 secret in {}", counted(places, "place")),
+        (places, different) => format!("{different} different secrets in {}", counted(places, "place")),
+    }
+}
+
+/// Adds a line about secrets that stay where nothing tells what they are.
+fn ordinary(report: &Report, width: usize, out: &mut String) {
+    let count = report.ordinary() as u64;
+    if count > 0 {
+        let secrets = counted(count, "secret");
+        let (is, rest) = match count {
+            1 => ("is", "it stays where no name says what it is"),
+            _ => ("are", "they stay where no name says what they are"),
+        };
+        let line = format!("{secrets} {is} short or ordinary: {rest}");
+        let _ = writeln!(out, "{}", excerpt(&line, width));
+    }
 }
 
 /// Adds a line about events with binary data.

@@ -2,18 +2,18 @@
 //! case for each request.
 
 use super::results::{Case, CaseVerdict, Level, Location, Problem, Results, Suite};
-use crate::render::table::cut;
-use crate::render::text::visible_text;
+use crate::diff::report::UnitSide;
+use crate::diff::{Change, ChangeKind};
+use crate::render::diff::{change_lines, first_difference};
+use crate::render::volatile::unused_place;
 use crate::wire::text::excerpt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The maximum length of a value in a problem, in characters.
 const WIDEST: usize = 120;
-
-/// The number of equal characters shown before the first difference of long texts.
-const BEFORE: usize = 24;
 
 /// The maximum length of a line in the details of a problem, in characters.
 const WIDEST_LINE: usize = 4000;
@@ -24,7 +24,7 @@ const WIDEST_LINE: usize = 4000;
 pub(crate) struct SessionReport {
     /// The path of the recording.
     pub recording: String,
-    /// The path of the new session's reel.
+    /// The path of the new session's reel; empty if it was not kept.
     pub session: String,
     /// The number of the session in the recording.
     pub stream: u32,
@@ -38,6 +38,8 @@ pub(crate) struct SessionReport {
     pub verdict: Verdict,
     /// The number of messages sent.
     pub sent: usize,
+    /// How many of them are requests.
+    pub sent_requests: usize,
     /// The number of requests answered.
     pub answered: usize,
     /// The requests that were to be sent.
@@ -112,12 +114,27 @@ impl SessionReport {
 /// Returns the results of replays.
 pub(crate) fn results(sessions: &[&SessionReport]) -> Results {
     let notes = sessions.iter().flat_map(|one| one.notes.iter().map(|note| format!("{}: {note}", one.name())));
+    let notes = notes.chain(unused_places(sessions));
     Results {
         title: "mcpreel replay".to_owned(),
         suites: sessions.iter().map(|one| suite(one)).collect(),
         rules: Vec::new(),
         notes: notes.collect(),
     }
+}
+
+/// Returns a note for each place of `--ignore` and `--unordered` at which no message of any session had anything. There is
+/// none if a session did not reach its end.
+pub(crate) fn unused_places(sessions: &[&SessionReport]) -> Vec<String> {
+    if sessions.iter().any(|session| session.is_stopped || session.diff.is_null()) {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    for place in sessions.iter().flat_map(|session| session.diff["places"].as_array().into_iter().flatten()) {
+        let name = |member: &str| place[member].as_str().unwrap_or_default();
+        *found.entry((name("option"), name("place"))).or_default() |= place["used"] == true;
+    }
+    found.into_iter().filter(|(_, is_used)| !is_used).map(|((option, place), _)| unused_place(option, place)).collect()
 }
 
 fn suite(session: &SessionReport) -> Suite {
@@ -184,76 +201,38 @@ fn problems(session: &SessionReport, unit: &Value) -> Vec<Problem> {
         _ => {}
     }
     let changes = unit["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let described = changes.iter().map(|change| {
-        let at = if change["side"] == "params" { seq } else { unit["left"]["answer_seq"].as_u64().or(seq) };
-        let pointer = change["pointer"].as_str().unwrap_or_default().to_owned();
-        Problem { details: details(change), ..problem(session, description(change), at, pointer) }
+    let described = changes.iter().filter_map(Change::from_json).map(|change| {
+        let at = if change.side == UnitSide::Params { seq } else { unit["left"]["answer_seq"].as_u64().or(seq) };
+        Problem { details: details(&change), ..problem(session, description(&change), at, change.pointer()) }
     });
     described.collect()
 }
 
-fn description(change: &Value) -> String {
-    let value = |side: &str| excerpt(&change[side].to_string(), WIDEST);
-    match change["kind"].as_str() {
-        Some("added") => format!("new: {}", value("right")),
-        Some("removed") => format!("missing: {}", value("left")),
-        Some("reordered") => "in another order".to_owned(),
-        _ => first_lines(change).unwrap_or_else(|| instead(&change["left"], &change["right"])),
+fn description(change: &Change) -> String {
+    let value = |side: &Option<String>| excerpt(side.as_deref().unwrap_or_default(), WIDEST);
+    match change.kind {
+        ChangeKind::Added => format!("new: {}", value(&change.right)),
+        ChangeKind::Removed => format!("missing: {}", value(&change.left)),
+        ChangeKind::Reordered => "in another order".to_owned(),
+        ChangeKind::Changed => {
+            let Some((line, sides)) = first_difference(change, WIDEST) else { return "differs".to_owned() };
+            let quoted = |text: String| if line.is_some() { format!("\"{text}\"") } else { text };
+            let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            let what = match sides.map(|side| side.map(quoted)) {
+                [Some(left), Some(right)] => format!("{left} was recorded, not {right}"),
+                [Some(left), None] => format!("missing: {left}"),
+                [None, right] => format!("new: {}", right.unwrap_or_default()),
+            };
+            format!("{place}{what}")
+        }
     }
 }
 
-/// Describes the first changed lines of a text, as they were compared.
-fn first_lines(change: &Value) -> Option<String> {
-    let hunk = change["hunks"].get(0)?;
-    let lines = hunk["lines"].as_array()?;
-    let before = lines.iter().take_while(|line| line[0] == "both").count();
-    let run = || lines[before..].iter().take_while(|line| line[0] != "both");
-    let first = |tag: &str| run().find(|line| line[0] == tag).map(|line| &line[1]);
-    let what = match (first("removed"), first("added")) {
-        (Some(left), Some(right)) => instead(left, right),
-        (Some(left), None) => format!("missing: {}", excerpt(&left.to_string(), WIDEST)),
-        (None, right) => format!("new: {}", excerpt(&right?.to_string(), WIDEST)),
-    };
-    Some(format!("line {}: {what}", hunk["left_line"].as_u64()? + before as u64))
-}
-
-/// Says which value came in place of another. Long ones begin shortly before their first difference.
-fn instead(left: &Value, right: &Value) -> String {
-    let texts = [left.to_string(), right.to_string()];
-    let same = texts[0].chars().zip(texts[1].chars()).take_while(|(one, other)| one == other).count();
-    let is_long = texts.iter().any(|text| text.chars().count() > WIDEST);
-    let skipped = if is_long { same.saturating_sub(BEFORE) } else { 0 };
-    let [left, right] = texts.map(|text| {
-        let rest: String = text.chars().skip(skipped).collect();
-        format!("{}{}", if skipped > 0 { "…" } else { "" }, excerpt(&rest, WIDEST))
-    });
-    format!("{left} was recorded, not {right}")
-}
-
-/// Returns the lines of a change in the unified form, if the message may not show all of them.
-fn details(change: &Value) -> Option<String> {
-    let line = |sign: &str, text: &str| format!("{sign} {}", visible_text(&cut(text, WIDEST_LINE)));
-    if let Some(hunks) = change["hunks"].as_array() {
-        let lines = hunks.iter().flat_map(|hunk| {
-            let head = format!("@@ -{} +{} @@", hunk["left_line"], hunk["right_line"]);
-            let lines = hunk["lines"].as_array().into_iter().flatten();
-            std::iter::once(head).chain(lines.map(move |one| line(sign(&one[0]), one[1].as_str().unwrap_or_default())))
-        });
-        return Some(lines.collect::<Vec<_>>().join("\n"));
-    }
-    let sides = [("-", change.get("left")), ("+", change.get("right"))];
-    let texts = sides.into_iter().filter_map(|(sign, value)| Some((sign, value?.to_string())));
-    let texts: Vec<(&str, String)> = texts.collect();
-    let is_long = texts.iter().any(|(_, text)| text.chars().count() > WIDEST);
-    is_long.then(|| texts.iter().map(|(sign, text)| line(sign, text)).collect::<Vec<_>>().join("\n"))
-}
-
-fn sign(tag: &Value) -> &'static str {
-    match tag.as_str() {
-        Some("removed") => "-",
-        Some("added") => "+",
-        _ => " ",
-    }
+/// Returns the lines of a change, if its description may not show all of them.
+fn details(change: &Change) -> Option<String> {
+    let is_long = |side: &Option<String>| side.as_ref().is_some_and(|text| text.chars().count() > WIDEST);
+    let is_cut = !change.hunks.is_empty() || is_long(&change.left) || is_long(&change.right);
+    is_cut.then(|| change_lines(change, WIDEST_LINE))
 }
 
 fn problem(session: &SessionReport, message: String, seq: Option<u64>, path: String) -> Problem {
@@ -270,7 +249,8 @@ mod tests {
     use serde_json::json;
 
     fn session() -> SessionReport {
-        let change = json!({"side": "result", "pointer": "/result/x", "kind": "changed", "left": 1, "right": 2});
+        let change =
+            json!({"side": "result", "place": "/x", "pointer": "/result/x", "kind": "changed", "left": 1, "right": 2});
         let units = json!([
             {"kind": "request", "status": "changed", "method": "tools/call", "left": {"seq": 4, "answer_seq": 5},
                 "changes": [change]},
@@ -320,13 +300,18 @@ mod tests {
         assert!(out.contains("title=notifications/message info::only in the new session\n"), "{out}");
     }
 
-    fn changed(mut change: Value) -> String {
+    fn changed(change: Value) -> String {
+        changed_as(Form::Junit, change)
+    }
+
+    fn changed_as(form: Form, mut change: Value) -> String {
         let mut session = session();
         change["side"] = "result".into();
+        change["place"] = "/x".into();
         change["kind"] = "changed".into();
         session.diff["units"][0]["changes"] = json!([change]);
         let mut out = String::new();
-        Form::Junit.write(&results(&[&session]), &mut out).expect("written");
+        form.write(&results(&[&session]), &mut out).expect("written");
         out
     }
 
@@ -350,6 +335,40 @@ mod tests {
         let out = changed(json!({"left": format!("{same} one"), "right": format!("{same} two")}));
         assert!(out.contains("x one&quot; was recorded, not …xxx"), "{out}");
         assert!(out.contains(&format!("&#10;- &quot;{same} one&quot;&#10;+ &quot;{same} two&quot;<")), "{out}");
+    }
+
+    #[test]
+    fn github_and_markdown_show_the_lines_of_a_difference() {
+        let lines = json!([["both", "a"], ["removed", "old ``` <1>"], ["added", "new"]]);
+        let hunk = json!({"left_line": 1, "right_line": 1, "lines": lines});
+        let changed = json!({"left": "a\nold", "right": "a\nnew", "hunks": [hunk]});
+        let github = changed_as(Form::Github, changed.clone());
+        assert!(github.contains("(at /result/x)%0A@@ -1 +1 @@%0A  a%0A- old ``` <1>%0A+ new\n"), "{github}");
+        let markdown = changed_as(Form::Markdown, changed);
+        let block = "<details><summary>tools/call add (seq 4) at /result/x</summary>\n\n````diff\n@@ -1 +1 @@\n  a\n- old \
+                     ``` <1>\n+ new\n````\n\n</details>\n";
+        assert!(markdown.contains(block), "{markdown}");
+    }
+
+    #[test]
+    fn a_volatile_value_before_the_difference_does_not_hide_it() {
+        let text = |time: &str, end: &str| format!("at {time} {} {end}", "same ".repeat(60));
+        let change = json!({"left": text("10:00", "one"), "right": text("12:00", "two"), "alike": [9, 9]});
+        let out = changed_as(Form::Github, change);
+        assert!(out.contains("same  one\" was recorded, not …"), "{out}");
+        assert!(out.contains("same  two\" (at /result/x)%0A- \"at 10:00 same"), "{out}");
+    }
+
+    #[test]
+    fn a_place_to_ignore_is_noted_if_no_session_has_it() {
+        let with = |places: Value| SessionReport { diff: json!({"places": places}), ..SessionReport::default() };
+        let place = |place: &str, used: bool| json!({"option": "ignore", "place": place, "used": used});
+        let one = with(json!([place("/a", false), place("/b", false)]));
+        let other = with(json!([place("/a", true), place("/b", false)]));
+        let stopped = SessionReport { is_stopped: true, ..one.clone() };
+        assert_eq!(unused_places(&[&one, &other]), ["--ignore /b matches nothing"]);
+        assert_eq!(unused_places(&[&one, &stopped]), [""; 0]);
+        assert_eq!(results(&[&one, &other]).notes, ["--ignore /b matches nothing"]);
     }
 
     #[test]

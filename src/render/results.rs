@@ -83,7 +83,7 @@ pub(crate) struct Problem {
     pub level: Level,
     /// What is wrong, on one line.
     pub message: String,
-    /// More lines about it.
+    /// More about it, in one or more lines.
     pub details: Option<String>,
     /// Where.
     pub location: Option<Location>,
@@ -167,6 +167,13 @@ impl Location {
         let line = if self.line == 0 { String::new() } else { format!(":{}", self.line) };
         let path = if self.path.is_empty() { String::new() } else { format!(" at {}", self.path) };
         format!("{}{line}{path}", self.file)
+    }
+}
+
+impl Problem {
+    /// Returns the details, if they are lines of a difference: a single line shows only what is at the location.
+    fn lines(&self) -> Option<&str> {
+        self.details.as_deref().filter(|details| details.contains('\n'))
     }
 }
 

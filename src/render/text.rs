@@ -76,6 +76,12 @@ pub(crate) fn markdown_text(text: &str) -> String {
     out
 }
 
+/// Returns a fence for a block of code in Markdown that no line of the text ends.
+pub(crate) fn markdown_fence(text: &str) -> String {
+    let longest = text.split(|found| found != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
 /// Formats a value as JSON on one line.
 pub(crate) fn json(value: &impl serde::Serialize) -> String {
     let mut out = Vec::new();

@@ -75,6 +75,15 @@ impl Entry {
     }
 }
 
+/// What a recording lost: because its file is damaged or ends too early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// Whether it certainly lost something.
+    pub is_certain: bool,
+    /// What is wrong with it.
+    pub why: String,
+}
+
 /// The messages of one session, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Conversation {
@@ -84,12 +93,24 @@ pub struct Conversation {
     pub(crate) entries: Vec<Entry>,
     /// What the server wrote to its standard error: events with their bytes.
     stderr: Vec<(EventHeader, Box<[u8]>)>,
+    /// What the recording lost, if it did.
+    loss: Option<Loss>,
 }
 
 impl Conversation {
     /// Returns the number of its stream.
     pub(crate) fn stream(&self) -> u32 {
         self.stream
+    }
+
+    /// Returns what the recording lost, if it did.
+    pub(crate) fn loss(&self) -> Option<&Loss> {
+        self.loss.as_ref()
+    }
+
+    /// Notes what the recording lost.
+    pub(crate) fn note_loss(&mut self, loss: Option<Loss>) {
+        self.loss = loss;
     }
 
     /// Iterates over what the server wrote to its standard error.

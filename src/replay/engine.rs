@@ -24,11 +24,14 @@ pub struct Settings {
     pub max_in_flight: usize,
     /// Answers to requests of the server, in place of the recorded ones.
     pub answers: Answers,
+    /// Send nothing more after an answer did not come, and nothing before the caller has seen an answer, who may stop.
+    pub stops_early: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { speed: None, timeout: Duration::from_secs(30), max_in_flight: usize::MAX, answers: Answers::default() }
+        let (answers, max_in_flight) = (Answers::default(), usize::MAX);
+        Self { speed: None, timeout: Duration::from_secs(30), max_in_flight, answers, stops_early: false }
     }
 }
 
@@ -104,6 +107,8 @@ pub struct ReplayEngine {
     sent: Sent,
     outcome: Outcome,
     is_finished: bool,
+    /// Nothing is sent before the caller has seen an answer.
+    is_held: bool,
     /// Answers to the server's requests that the recorded client did not give at once, by when they are due.
     later: BTreeMap<(Duration, u64), Vec<u8>>,
 }
@@ -144,6 +149,7 @@ impl ReplayEngine {
             sent: Sent::default(),
             outcome: Outcome::default(),
             is_finished: false,
+            is_held: false,
             later: BTreeMap::new(),
         }
     }
@@ -161,7 +167,11 @@ impl ReplayEngine {
             MessageKind::Batch => json::items(message).for_each(|item| self.take(now, item, &mut outputs)),
             _ => self.take(now, message, &mut outputs),
         }
-        outputs.extend(self.advance(now));
+        let is_answer = |output: &Output| matches!(output, Output::Answered { .. });
+        self.is_held = self.settings.stops_early && outputs.iter().any(is_answer);
+        if !self.is_held {
+            outputs.extend(self.advance(now));
+        }
         outputs
     }
 
@@ -170,18 +180,30 @@ impl ReplayEngine {
         let mut outputs = Vec::new();
         let waiting = self.waiting.remove(&Id(id).key());
         let seq = waiting.as_ref().map(|waiting| self.plan.conversation.entries[waiting.request.0].seq());
+        let recorded = waiting.as_ref().and_then(|waiting| self.recorded_answer(waiting.request));
+        let reason = reason.to_owned();
+        let had_result = recorded.is_some_and(|it| self.plan.conversation.entries[it].kind == MessageKind::Result);
+        let note = match refusal {
+            None => Some(Note::Undelivered { seq, reason }),
+            // The recorded server refused it, too.
+            Some(_) if seq.is_some() && !had_result => None,
+            Some(_) => Some(Note::Refused { seq, reason }),
+        };
         match (waiting, refusal) {
             (Some(waiting), Some(refusal)) => self.settle(now, waiting, refusal, &mut outputs),
             (Some(waiting), None) => drop(self.settled.insert(waiting.request)),
             (None, _) => {}
         }
-        self.note(Note::Undelivered { seq, reason: reason.to_owned() }, &mut outputs);
+        if let Some(note) = note {
+            self.note(note, &mut outputs);
+        }
         outputs.extend(self.advance(now));
         outputs
     }
 
     /// Gives up what takes too long, and sends what is due.
     pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
+        self.is_held = false;
         let mut outputs = Vec::new();
         let timeout = self.settings.timeout;
         let is_late = |(_, one): &(&IdKey, &Waiting)| one.sent_at + timeout <= now;
@@ -195,9 +217,10 @@ impl ReplayEngine {
             // The recorded server did not answer, either.
             if was_answered {
                 let (seq, message) = (entry.seq(), label(entry));
-                let is_handshake = entry.method.as_deref() == Some("initialize");
+                // A server that does not answer the first of them would not answer the second one, either.
+                let is_handshake = matches!(entry.method.as_deref(), Some("initialize" | "server/discover"));
                 let note = Note::TimedOut { seq, message, after: timeout };
-                if is_handshake {
+                if is_handshake || self.settings.stops_early {
                     self.outcome.notes.push(note);
                     return self.give_up();
                 }
@@ -212,6 +235,9 @@ impl ReplayEngine {
     pub fn next_timeout(&self) -> Option<Duration> {
         if self.is_finished {
             return None;
+        }
+        if self.is_held {
+            return Some(Duration::ZERO);
         }
         let answers = self.waiting.values().map(|waiting| waiting.sent_at + self.settings.timeout);
         let has_room = self.waiting.len() < self.settings.max_in_flight;
@@ -239,7 +265,7 @@ impl ReplayEngine {
     }
 
     /// Ends the replay because an answer did not come.
-    pub(crate) fn give_up(&mut self) -> Vec<Output> {
+    fn give_up(&mut self) -> Vec<Output> {
         self.finish(Some(End::Unanswered))
     }
 
@@ -277,12 +303,17 @@ impl ReplayEngine {
         self.outcome.answered += 1;
         let asked = &self.plan.conversation.entries[waiting.request.0];
         let (seq, method) = (asked.seq(), asked.method.as_deref().unwrap_or_default().to_owned());
-        let recorded = asked.requests.get(waiting.request.1).and_then(|request| request.answer);
+        let recorded = self.recorded_answer(waiting.request);
         if let Some(kept) = recorded.and_then(|recorded| self.live.get_mut(&recorded)) {
             *kept = envelope.result.or(envelope.error).map(<[u8]>::to_vec);
         }
         let latency = now.saturating_sub(waiting.sent_at);
         outputs.push(Output::Answered { seq, method, message: message.to_vec(), latency });
+    }
+
+    /// Returns the entry of the recorded answer to a request.
+    fn recorded_answer(&self, (entry, number): (usize, usize)) -> Option<usize> {
+        self.plan.conversation.entries[entry].requests.get(number)?.answer
     }
 
     /// Counts a message that the server sent by itself.
@@ -360,6 +391,7 @@ impl ReplayEngine {
         let (seq, body, requests) = (entry.seq(), entry.body().to_vec(), entry.requests.clone());
         let message = self.bound(seq, &body, &step.bindings, outputs);
         let again = self.plan.is_for_modern().then(|| (message.clone(), 0));
+        self.outcome.sent_requests += usize::from(!requests.is_empty());
         for (number, request) in requests.into_iter().enumerate() {
             let waiting = Waiting { request: (step.entry, number), sent_at: now, again: again.clone() };
             self.waiting.insert(request.id, waiting);

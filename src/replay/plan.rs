@@ -2,7 +2,7 @@
 //! server.
 
 use super::bindings::{self, Binding};
-use super::conversation::{Conversation, Entry};
+use super::conversation::{Conversation, Entry, Loss};
 use super::modern;
 use super::safety::{self, Annotations};
 use crate::session::filter::{Filter, FilterInput};
@@ -60,7 +60,7 @@ pub(super) struct Awaited {
     pub initiated_after: Duration,
 }
 
-/// A tool that may destroy something, in a message that would be sent.
+/// A call of a tool that may destroy something, in a message that would be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Destructive {
     /// The number of the event.
@@ -80,6 +80,7 @@ pub struct Plan {
     pub(super) bindings: HashMap<usize, Vec<Binding>>,
     omissions: Vec<Omission>,
     destructive: Vec<Destructive>,
+    unlisted: Vec<Destructive>,
     /// The entries that do not count in a comparison: what is not sent, and what belongs to it.
     left_out: HashSet<usize>,
     /// Those of them that the live server may send all the same, with the client's responses.
@@ -100,26 +101,47 @@ impl Plan {
         };
         let mut bindings = bindings::find(&conversation);
         let tools = safety::annotations(&conversation);
-        let (mut omissions, mut destructive, mut omitted) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut omissions, mut destructive, mut unlisted, mut omitted) =
+            (Vec::new(), Vec::new(), Vec::new(), HashSet::new());
         for (number, entry) in conversation.entries.iter().enumerate() {
             let objection = || is_sent(entry).then(|| selection.objection(entry, &tools)).flatten();
             if let Some(why) = translation.without.get(&number).copied().or_else(objection) {
                 omitted.insert(number);
                 omissions.push(Omission { seq: entry.seq(), label: label(entry), why });
-            } else if is_sent(entry) {
-                destructive.extend(destroys(entry, &tools));
+            } else if let Some(tool) = safety::tool_of(entry).filter(|_| is_sent(entry)) {
+                match tools.get(&tool) {
+                    Some(about) if about.is_destructive => destructive.push(Destructive { seq: entry.seq(), tool }),
+                    Some(_) => {}
+                    None => unlisted.push(Destructive { seq: entry.seq(), tool }),
+                }
             }
         }
         let (mut left_out, mut optional) = left_out(&conversation, &omitted);
         optional.retain(|number| !translation.incomparable.contains(number));
         left_out.extend(translation.incomparable);
         let (steps, rest) = steps(&conversation, &omitted, &left_out, &mut bindings);
-        Self { conversation, steps, rest, bindings, omissions, destructive, left_out, optional, is_for_modern }
+        Self {
+            conversation,
+            steps,
+            rest,
+            bindings,
+            omissions,
+            destructive,
+            unlisted,
+            left_out,
+            optional,
+            is_for_modern,
+        }
     }
 
     /// Returns the number of the session's stream.
     pub(crate) fn stream(&self) -> u32 {
         self.conversation.stream()
+    }
+
+    /// Returns what the recording lost, if it did.
+    pub(crate) fn loss(&self) -> Option<&Loss> {
+        self.conversation.loss()
     }
 
     /// Returns whether something was left out, and nothing remains but the handshake.
@@ -147,6 +169,11 @@ impl Plan {
     /// Returns the calls of tools that may destroy something.
     pub(crate) fn destructive(&self) -> &[Destructive] {
         &self.destructive
+    }
+
+    /// Returns the calls of tools that no recorded list names, so that nobody knows what they may destroy.
+    pub(crate) fn unlisted(&self) -> &[Destructive] {
+        &self.unlisted
     }
 
     /// Iterates over the entries with which the new session is to be compared: what is sent, what belongs to it, and what
@@ -247,11 +274,6 @@ pub(super) fn label(entry: &Entry) -> String {
         Some(tool) => format!("{method} {tool}"),
         None => method.to_owned(),
     }
-}
-
-fn destroys(entry: &Entry, tools: &HashMap<String, Annotations>) -> Option<Destructive> {
-    let tool = safety::tool_of(entry)?;
-    tools.get(&tool)?.is_destructive.then(|| Destructive { seq: entry.seq(), tool })
 }
 
 /// Returns the entries that need not come: the omitted ones, their answers, and what the server sent after them, with the

@@ -355,6 +355,61 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 #[test]
+fn a_refusal_is_noted_unless_the_recorded_server_refused_too() {
+    let refused = (SERVER, json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "no"}}));
+    // Over HTTP, a refusal may have no id.
+    let without_id = (SERVER, json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "no"}}));
+    let cases = [
+        (refused.clone(), vec![]),
+        (without_id, vec![]),
+        (answer(1, json!({})), vec!["the server refused seq 0: HTTP 400"]),
+    ];
+    for (recorded, expected) in cases {
+        let mut engine = engine(&[ask(1, "a", json!({})), recorded], Settings::default());
+        engine.start(ms(0));
+        engine.undelivered(ms(1), b"1", "HTTP 400", Some(&text(&refused)));
+        let notes: Vec<String> = engine.outcome().notes.iter().map(ToString::to_string).collect();
+        assert_eq!(notes, expected);
+        assert_eq!((engine.outcome().answered, &engine.outcome().end), (1, &None));
+    }
+}
+
+#[test]
+fn without_an_answer_to_the_discovery_nothing_more_is_sent() {
+    let discovery = [ask(1, "server/discover", json!({})), answer(1, json!({}))];
+    let handshake = [ask(2, "initialize", json!({})), answer(2, json!({}))];
+    let settings = Settings { timeout: ms(100), ..Settings::default() };
+    let mut engine = engine(&[discovery, handshake].concat(), settings);
+    engine.start(ms(0));
+    assert_eq!(engine.handle_timeout(ms(100)), [Output::Finished]);
+    let outcome = engine.outcome();
+    assert_eq!((outcome.sent, &outcome.end), (1, &Some(End::Unanswered)));
+    assert_eq!(
+        outcome.timed_out().map(ToString::to_string).as_deref(),
+        Some("no answer to server/discover (seq 0) within 100ms")
+    );
+}
+
+#[test]
+fn an_early_end_comes_before_the_next_message() {
+    let messages = [ask(1, "a", json!({})), answer(1, json!({})), ask(2, "b", json!({})), answer(2, json!({}))];
+    let settings = || Settings { stops_early: true, timeout: ms(100), ..Settings::default() };
+    let answered = |engine: &mut ReplayEngine| {
+        engine.start(ms(0));
+        assert_eq!(sent(&engine.receive(ms(1), &text(&answer(1, json!({}))))).len(), 0);
+        assert_eq!(engine.next_timeout(), Some(ms(0)));
+    };
+    let mut stopped = engine(&messages, settings());
+    answered(&mut stopped);
+    assert_eq!((stopped.stop(), stopped.next_timeout()), (vec![Output::Finished], None));
+    let mut late = engine(&messages, settings());
+    answered(&mut late);
+    assert_eq!(sent(&late.handle_timeout(ms(1)))[0]["method"], "b");
+    assert_eq!(late.handle_timeout(ms(101)), [Output::Finished]);
+    assert_eq!(late.outcome().end, Some(End::Unanswered));
+}
+
+#[test]
 fn a_modern_server_gets_a_discovery_and_requests_that_say_who_asks() {
     let modern = [ask(1, "server/discover", json!({"_meta": {VERSION: "2026-07-28"}})), answer(1, json!({}))];
     assert!(!for_modern(&modern).is_for_modern(), "a modern recording is replayed as it is");

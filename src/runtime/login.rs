@@ -1,41 +1,45 @@
 //! Logs in to servers that require OAuth: opens the user's browser, waits for the response, and keeps the tokens.
 
 mod browser;
+mod error;
+mod probe;
 
 pub(crate) use browser::Browser;
 
 use crate::error::{CommandError, ErrorKind, Notices};
-use crate::files::logins::{Logins, LoginsLock};
+use crate::files::logins::{LoginClaim, Logins, LoginsLock};
 use crate::oauth::client::{Client, Registration, client};
 use crate::oauth::{self, AuthorizationRequest, Challenge, Grant, Identity, OAuthError, ProtectedServer, Secrets};
+use crate::redact::redact_url;
 use crate::transport::Remote;
 use crate::transport::client::authorization_server::AuthorizationServers;
-use crate::transport::client::http::{HttpClient, HttpError};
+use crate::transport::client::http::HttpError;
 use crate::transport::client::login::{self, Login, Need, TokenFuture, TokenSource};
 use crate::transport::listen::redirect::RedirectListener;
+use crate::wire::text::excerpt;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use bytes::Bytes;
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
-use hyper::{Request, Response, StatusCode};
+use error::LoginError;
+use hyper::StatusCode;
+use hyper::header::HeaderValue;
+use probe::probe;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use url::Url;
 
 /// How long the user may take to log in, unless another time is given.
 pub(crate) const LOGIN_TIME: Duration = Duration::from_secs(300);
-/// After a login failed, the user is not asked again for this long, however many requests need a token.
+/// After a login failed, or brought a token that the server refuses, the user is not asked again for this long, however
+/// many requests need a token.
 const PAUSE: Duration = Duration::from_secs(60);
-/// The time limit for asking the server whether it accepts the token.
-const PROBE_TIME: Duration = Duration::from_secs(20);
-/// The request that asks: any server must check the token before it reads the message.
-const PROBE: &str = r#"{"jsonrpc":"2.0","id":"login","method":"ping"}"#;
-
+/// The maximum length of the scopes in a message, in characters.
+const MAX_SCOPES: usize = 200;
+/// How often to look whether another process has finished its login.
+const POLL: Duration = Duration::from_millis(100);
 /// How to log in.
 #[derive(Clone, Debug)]
 pub(crate) struct LoginSettings {
@@ -43,6 +47,8 @@ pub(crate) struct LoginSettings {
     pub browser: Browser,
     /// Who mcpreel is for the authorization server.
     pub identity: Identity,
+    /// The environment variable with the client's secret, which no browser gets.
+    pub secret_variable: Option<String>,
     /// The scopes to request instead of those that the server names.
     pub scopes: Vec<String>,
     /// The port of the redirect address; 0 for any.
@@ -53,60 +59,14 @@ pub(crate) struct LoginSettings {
 
 impl Default for LoginSettings {
     fn default() -> Self {
-        let browser = Browser::default();
-        Self { browser, identity: Identity::default(), scopes: Vec::new(), port: 0, time: LOGIN_TIME }
-    }
-}
-
-/// Why there is no token.
-#[derive(Clone, Debug, thiserror::Error)]
-enum LoginError {
-    /// The authorization failed.
-    #[error("{0}")]
-    OAuth(#[from] OAuthError),
-    /// The server cannot be asked.
-    #[error("{0}")]
-    Server(#[from] HttpError),
-    /// The user did not log in in time.
-    #[error("nobody logged in within {0:?}")]
-    TimedOut(Duration),
-    /// No port for the redirect address.
-    #[error("cannot wait for the login on port {0}: {1}")]
-    Port(u16, String),
-    /// The tokens cannot be read or written.
-    #[error("{0}")]
-    File(String),
-    /// No random numbers.
-    #[error("the system has no random numbers")]
-    Random,
-}
-
-impl LoginError {
-    fn advice(&self) -> Option<&'static str> {
-        match self {
-            Self::OAuth(error) => error.advice(),
-            Self::Server(error) => error.advice(),
-            Self::TimedOut(_) => Some("log in with `mcpreel login URL`; --timeout allows more time"),
-            Self::Port(..) => Some("choose another port with --port, which must be registered with the client"),
-            Self::File(_) | Self::Random => None,
+        Self {
+            browser: Browser::default(),
+            identity: Identity::default(),
+            secret_variable: None,
+            scopes: Vec::new(),
+            port: 0,
+            time: LOGIN_TIME,
         }
-    }
-}
-
-impl From<LoginError> for CommandError {
-    fn from(error: LoginError) -> Self {
-        let kind = match error {
-            LoginError::TimedOut(_) => ErrorKind::Timeout,
-            LoginError::File(_) => ErrorKind::Input,
-            _ => ErrorKind::Peer,
-        };
-        error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::hint)
-    }
-}
-
-impl From<LoginError> for HttpError {
-    fn from(error: LoginError) -> Self {
-        Self::Login(format!("the login failed: {error}"), error.advice())
     }
 }
 
@@ -117,8 +77,8 @@ struct Keeper {
     exchanges: AuthorizationServers,
     settings: LoginSettings,
     notices: Notices,
-    /// Held while a token is renewed. Contains the last failure of a login.
-    last_failure: Mutex<Option<(Instant, LoginError)>>,
+    /// Held while a token is renewed. Contains the end of the last login, and the result.
+    last_login: Mutex<Option<(Instant, Result<(), LoginError>)>>,
 }
 
 /// The login at a remote server.
@@ -136,8 +96,8 @@ impl UserLogin {
     pub(crate) fn new(remote: &Remote, settings: LoginSettings, notices: Notices) -> Result<Self, CommandError> {
         let server = server_url(&remote.url)?;
         let exchanges = AuthorizationServers::new(remote).map_err(LoginError::from)?;
-        let last_failure = Mutex::default();
-        let keeper = Keeper { server, logins: Logins::here()?, exchanges, settings, notices, last_failure };
+        let last_login = Mutex::default();
+        let keeper = Keeper { server, logins: Logins::here()?, exchanges, settings, notices, last_login };
         Ok(Self { remote: remote.clone(), keeper: Arc::new(keeper) })
     }
 
@@ -152,6 +112,7 @@ impl UserLogin {
     ///
     /// The login failed.
     pub(crate) async fn log_in(&self) -> Result<Grant, CommandError> {
+        let before = self.keeper.find()?.and_then(|grant| grant.header());
         let response = probe(&self.remote, None).await?;
         let challenge = login::challenge(response.headers()).unwrap_or_default();
         if response.status() != StatusCode::UNAUTHORIZED {
@@ -159,7 +120,13 @@ impl UserLogin {
             let text = format!("the server does not ask for a login (it answered HTTP {status}); trying its metadata");
             self.keeper.report_step(&text);
         }
-        Ok(self.keeper.log_in(&challenge, false).await?)
+        let LoginSettings { identity, scopes, .. } = &self.keeper.settings;
+        // Another process may log in at the same time; its login serves unless this one is to be different.
+        let serves = |grant: &Grant| {
+            let is_same = matches!(identity, Identity::Dynamic) && grant.has_scopes(scopes);
+            is_same && grant.header() != before
+        };
+        Ok(self.keeper.log_in(&challenge, false, serves).await?)
     }
 }
 
@@ -187,7 +154,7 @@ pub(crate) async fn prepare(remote: &Remote) -> Result<(), CommandError> {
 /// It is no such URL.
 pub(crate) fn server_url(url: &str) -> Result<Url, CommandError> {
     let refused = |why: &str| {
-        let error = CommandError::usage(format!("cannot log in at {}: {why}", crate::redact::redact_url(url)));
+        let error = CommandError::usage(format!("cannot log in at {}: {why}", redact_url(url)));
         Err(error.hint("OAuth needs a server at https://…, or at http://… on this machine"))
     };
     match Url::parse(url) {
@@ -199,28 +166,6 @@ pub(crate) fn server_url(url: &str) -> Result<Url, CommandError> {
         Ok(_) => refused("it is not an HTTP URL"),
         Err(error) => refused(&error.to_string()),
     }
-}
-
-/// Sends a request that needs a token and means nothing else. It is not recorded.
-async fn probe(remote: &Remote, login: Option<&Login>) -> Result<Response<Incoming>, LoginError> {
-    let wrong = |why: &dyn std::fmt::Display| HttpError::Url(remote.url.clone(), why.to_string());
-    let server = Url::parse(&remote.url).map_err(|error| wrong(&error))?;
-    let client = HttpClient::new(remote)?;
-    let host = match server.port() {
-        Some(port) => format!("{}:{port}", server.host_str().unwrap_or_default()),
-        None => server.host_str().unwrap_or_default().to_owned(),
-    };
-    let mut request = Request::post(server.as_str())
-        .header(HOST, host)
-        .header(USER_AGENT, concat!("mcpreel/", env!("CARGO_PKG_VERSION")))
-        .header(CONTENT_TYPE, "application/json")
-        .header(ACCEPT, "application/json, text/event-stream");
-    for (name, value) in &remote.headers {
-        request = request.header(name, value.as_bytes());
-    }
-    let request = request.body(Bytes::from_static(PROBE.as_bytes()));
-    let request = request.map_err(|error| wrong(&error))?;
-    login::send(&client, login, request, PROBE_TIME).await.map_err(LoginError::from)
 }
 
 /// A keeper that tasks can hold on to.
@@ -281,7 +226,7 @@ impl Keeper {
         if !grant.is_stale(now()) {
             return Ok(header);
         }
-        let _one_at_a_time = self.last_failure.lock().await;
+        let _one_at_a_time = self.last_login.lock().await;
         match self.refresh(header.as_ref()).await {
             Ok(Some(refreshed)) => Ok(Some(refreshed)),
             // The server says what it thinks of the old one.
@@ -291,33 +236,29 @@ impl Keeper {
     }
 
     async fn renew(&self, need: &Need, used: Option<&HeaderValue>) -> Result<Option<HeaderValue>, LoginError> {
-        let mut last_failure = self.last_failure.lock().await;
+        let mut last_login = self.last_login.lock().await;
         let challenge = match need {
             Need::Token { challenge, .. } | Need::Scopes(challenge) => challenge,
         };
-        let wanted = challenge.scopes.as_deref().unwrap_or_default();
-        if let Some(grant) = self.find()? {
-            let has_scopes = wanted.iter().all(|scope| grant.scopes.contains(scope));
-            let is_other = grant.header().as_ref() != used && !grant.is_stale(now());
-            match need {
-                // Another request or process was faster.
-                Need::Token { .. } if is_other => return Ok(grant.header()),
-                Need::Scopes(_) if has_scopes => return Ok(grant.header().filter(|_| is_other)),
-                _ => {}
-            }
+        let serves = |grant: &Grant| serves(grant, need, used);
+        // Another request or process was faster.
+        if let Some(grant) = self.find()?.filter(serves) {
+            return Ok(grant.header());
         }
         if let Need::Token { is_second: false, .. } = need
             && let Some(refreshed) = self.refresh(used).await?
         {
             return Ok(Some(refreshed));
         }
-        if let Some((at, error)) = last_failure.as_ref().filter(|(at, _)| at.elapsed() < PAUSE) {
+        let recent = last_login.as_ref().filter(|(at, _)| at.elapsed() < PAUSE);
+        if let Some((at, result)) = recent.filter(|(_, result)| result.is_err() || matches!(need, Need::Token { .. })) {
             let left = PAUSE.saturating_sub(at.elapsed()).as_secs();
-            self.report_step(&format!("no new login for {left} s, because the last one failed"));
-            return Err(error.clone());
+            self.report_step(&format!("no new login for {left} s, because the last one did not help"));
+            // The server's own response says why it refuses the token.
+            return result.clone().map(|()| used.cloned());
         }
-        let logged_in = self.log_in(challenge, matches!(need, Need::Scopes(_))).await;
-        *last_failure = logged_in.as_ref().err().map(|error| (Instant::now(), error.clone()));
+        let logged_in = self.log_in(challenge, matches!(need, Need::Scopes(_)), serves).await;
+        *last_login = Some((Instant::now(), logged_in.as_ref().map(|_| ()).map_err(LoginError::clone)));
         Ok(logged_in?.header())
     }
 
@@ -347,10 +288,48 @@ impl Keeper {
         }
     }
 
-    /// Lets the user log in, and keeps the tokens. A client that mcpreel has registered is used again only while its tokens
-    /// are valid: the authorization server may have forgotten it since, which only its login page would say.
-    async fn log_in(&self, challenge: &Challenge, is_current: bool) -> Result<Grant, LoginError> {
+    /// Waits until no other process lets the user log in to this server, so that the user sees one page at a time.
+    async fn claim(&self) -> Result<LoginClaim, LoginError> {
+        let failed = |error| LoginError::File(CommandError::writing(self.logins.path(), &error).message);
+        let mut waiting: Option<Instant> = None;
+        loop {
+            if let Some(claim) = self.logins.claim(self.server.as_str()).map_err(failed)? {
+                return Ok(claim);
+            }
+            if waiting.is_none() {
+                let server = redact_url(self.server.as_str());
+                (self.notices.warn)(&format!("another mcpreel process is logging in to {server}; waiting for it"));
+            }
+            if waiting.get_or_insert_with(Instant::now).elapsed() > self.settings.time {
+                return Err(LoginError::TimedOut(self.settings.time));
+            }
+            sleep(POLL).await;
+        }
+    }
+
+    /// Lets the user log in, and keeps the tokens; returns the login of another process instead, if it serves.
+    async fn log_in(
+        &self,
+        challenge: &Challenge,
+        is_current: bool,
+        serves: impl Fn(&Grant) -> bool,
+    ) -> Result<Grant, LoginError> {
+        let _only_one = self.claim().await?;
         let known = self.find()?;
+        match known {
+            Some(known) if serves(&known) => Ok(known),
+            known => self.ask_user(challenge, is_current, known).await,
+        }
+    }
+
+    /// Opens the login page, and keeps the tokens. A client that mcpreel has registered is used again only while its tokens
+    /// are valid: the authorization server may have forgotten it since, which only its login page would say.
+    async fn ask_user(
+        &self,
+        challenge: &Challenge,
+        is_current: bool,
+        known: Option<Grant>,
+    ) -> Result<Grant, LoginError> {
         let issuer = known.as_ref().map(|grant| grant.issuer.as_str());
         let server = oauth::discover(&self.exchanges, &self.server, challenge, issuer).await?;
         // Clients and scopes belong to one authorization server.
@@ -361,9 +340,14 @@ impl Keeper {
         let listener = self.listen(known.as_ref()).await?;
         let identity = (&self.settings.identity, known.as_ref());
         let client = client(&self.exchanges, &server.authorization, identity, &listener.url(), &scopes).await?;
+        if is_current && let Some(wanted) = &challenge.scopes {
+            let wanted = excerpt(&wanted.join(" "), MAX_SCOPES);
+            (self.notices.warn)(&format!("the server requires a login with more scopes for this request: {wanted}"));
+        }
         let issuer = server.authorization.issuer.clone();
         let request = Arc::new(AuthorizationRequest::new(server, client, scopes, secrets()?)?);
-        self.settings.browser.show(&issuer, request.url(), self.notices);
+        let hidden = self.settings.secret_variable.as_deref();
+        self.settings.browser.show((&issuer, request.url()), hidden, self.notices);
         let time = self.settings.time;
         let code = timeout(time, listener.receive(&request)).await.map_err(|_| LoginError::TimedOut(time))??;
         let grant = request.redeem(&self.exchanges, code, now()).await?;
@@ -402,6 +386,14 @@ impl Keeper {
             },
             _ => RedirectListener::bind(0).await.map_err(|error| failed(0, error)),
         }
+    }
+}
+
+/// Whether a login has what a request needs that was sent with this token.
+fn serves(grant: &Grant, need: &Need, used: Option<&HeaderValue>) -> bool {
+    match need {
+        Need::Token { .. } => grant.header().as_ref() != used && !grant.is_stale(now()),
+        Need::Scopes(challenge) => grant.has_scopes(challenge.scopes.as_deref().unwrap_or_default()),
     }
 }
 

@@ -47,8 +47,8 @@ pub(crate) struct TurnParts {
     pub parts: Vec<PromptPart>,
     /// What the host notes that it left out, with the event of each note.
     pub left_out: Vec<(u64, String)>,
-    streams: BTreeSet<u32>,
-    is_over: bool,
+    pub(super) streams: BTreeSet<u32>,
+    pub(super) is_over: bool,
 }
 
 impl TurnParts {
@@ -78,9 +78,16 @@ pub(crate) struct Prompts {
     waiting: TurnParts,
     count: usize,
     left_out: u64,
+    /// Only the lengths of texts are of interest.
+    measures: bool,
 }
 
 impl Prompts {
+    /// Collects the lengths of texts, and of their words only those of the user.
+    pub(crate) fn measuring() -> Self {
+        Self { measures: true, ..Self::default() }
+    }
+
     /// Takes the next event.
     pub(crate) fn take(&mut self, event: &Event<'_>) {
         let header = event.header;
@@ -178,7 +185,8 @@ impl Prompts {
         if !self.has_space() {
             return;
         }
-        let excerpt: String = text.text.chars().take(EXCERPT_CHARS).collect();
+        let kept = if self.measures && text.source != "user" { 0 } else { EXCERPT_CHARS };
+        let excerpt: String = text.text.chars().take(kept).collect();
         let (source, bytes) = (text.source.to_owned(), text.bytes);
         let part = PromptPart { seq, stream, server: String::new(), source, name: text.name, excerpt, bytes };
         let turn = if text.is_in_every { &mut self.every } else { self.current() };

@@ -4,7 +4,8 @@ use super::compressed::Opened;
 use super::lanes::{Part, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
-use crate::redact::{REDACTED, Suspects, is_pseudonym, redact_arguments, redact_header, redact_target, redact_url};
+use super::report::SecretId;
+use crate::redact::{Kind, REDACTED, Suspects, redact_arguments, redact_header_keeping, redact_target, redact_url};
 use crate::trace::{EventHeader, EventKind};
 use crate::wire::{Framing, json};
 use ciborium::Value;
@@ -151,7 +152,7 @@ impl Replacer {
     fn header(&self, name: &str, value: &mut String, place: &str, found: &mut Vec<Found>) -> bool {
         let redacted = match self.finder.is_secret_header(name) {
             true => REDACTED.to_owned(),
-            false => redact_header(name, value).into_owned(),
+            false => redact_header_keeping(name, value, self.finder.keeps_pseudonyms()).into_owned(),
         };
         self.replace(value, &redacted, Some(name), place, found)
     }
@@ -188,12 +189,13 @@ impl Replacer {
         let mut parts = Vec::new();
         for range in gaps(text, redacted) {
             let secret = &text.as_bytes()[range.clone()];
-            if secret.is_empty() || is_pseudonym(secret) {
-                parts.push(Part { range, text: None, rule: BY_NAME, is_first: true });
+            let id = SecretId::of(secret);
+            if self.finder.stays(secret, Kind::Password) {
+                parts.push(Part { range, text: None, rule: BY_NAME, is_first: true, secret: id });
             } else if !self.is_token(secret) {
                 let rule = self.known.rule_of(secret).unwrap_or(BY_NAME);
                 found.push(Found { rule, place: at(), secret: secret.to_vec() });
-                parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true });
+                parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true, secret: id });
             }
         }
         let edits = self.text(text.as_bytes(), Context::at(&at).with_parts(&parts).named(name), found);

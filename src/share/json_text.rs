@@ -37,13 +37,20 @@ pub(super) struct Spot<'a> {
     pub kind: SpotKind,
     /// The place of the name that describes the value.
     name: Option<Range<usize>>,
+    /// The place of the name of its member.
+    own_name: Option<Range<usize>>,
 }
 
 impl Spot<'_> {
-    /// The name that describes the value: that of its member, of the member with its array, or of the `name` beside a
-    /// `value`.
+    /// The name that describes the value: that of its member, of the member with its array, of the `name` beside a
+    /// `value`, of the member whose `value` it is, or the flag before it in an array.
     pub(super) fn name(&self) -> Option<Cow<'_, str>> {
         self.name.clone().and_then(|range| self.text.get(range)).map(unescaped)
+    }
+
+    /// The name of its member, or of the member with its array.
+    pub(super) fn own_name(&self) -> Option<Cow<'_, str>> {
+        self.own_name.clone().and_then(|range| self.text.get(range)).map(unescaped)
     }
 
     /// The place of that name.
@@ -80,10 +87,37 @@ fn unescaped(name: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Members that say what the value beside them is.
+const LABELS: [&str; 13] = [
+    "name",
+    "key",
+    "header",
+    "field",
+    "label",
+    "variable",
+    "param",
+    "parameter",
+    "property",
+    "attribute",
+    "title",
+    "k",
+    "id",
+];
+/// Members with a value that the `name` beside them describes, or else the member with their object.
+const VALUES: [&str; 5] = ["value", "val", "v", "default", "const"];
+/// Further members with a value that the member with their object describes.
+const CONTENTS: [&str; 7] = ["data", "text", "content", "plaintext", "plain", "raw", "current"];
+/// How far a label after its value is looked for. Unit: bytes.
+const NEAR: usize = 2048;
+
+fn is_in(names: &[&str], name: &[u8]) -> bool {
+    names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+}
+
 /// An array or object that is open.
 struct Open {
     is_object: bool,
-    /// In an object: the value of a member `name` or `key`, which may describe the `value` after it.
+    /// In an object: the value of a label, which may describe the `value` after it. In an array: the flag before an item.
     label: Option<Range<usize>>,
 }
 
@@ -131,8 +165,8 @@ impl Walk<'_> {
             }
             b'"' => {
                 self.at = skip_string(self.text, start + 1)?;
-                self.remember_label(start + 1..self.at - 1);
                 self.visit(start + 1..self.at - 1, SpotKind::Text, visit);
+                self.remember_label(start + 1..self.at - 1);
             }
             _ => {
                 self.at = skip_scalar(self.text, start);
@@ -220,24 +254,59 @@ impl Walk<'_> {
     }
 
     fn remember_label(&mut self, value: Range<usize>) {
-        if matches!(self.member(), Some(b"name" | b"key" | b"header"))
-            && let Some(open) = self.open.last_mut()
-        {
-            open.label = Some(value);
+        let is_label = self.member().is_some_and(|name| is_in(&LABELS, name));
+        let is_flag = self.text[value.clone()].starts_with(b"-");
+        if let Some(open) = self.open.last_mut() {
+            match open.is_object {
+                true if is_label => open.label = Some(value),
+                true => {}
+                false => open.label = is_flag.then_some(value),
+            }
+        }
+    }
+
+    /// Returns the value of a label after the value that ends at a place.
+    fn label_after(&self, end: usize) -> Option<Range<usize>> {
+        let text = &self.text[..self.text.len().min(end + NEAR)];
+        let mut at = skip_space(text, end + usize::from(text.get(end) == Some(&b'"')));
+        while text.get(at) == Some(&b',') {
+            let name = skip_space(text, at + 1);
+            let name_end = skip_string(text, name + 1)?;
+            let value = skip_space(text, skip_space(text, name_end) + 1);
+            at = json::skip_value(text, value)?;
+            if is_in(&LABELS, text.get(name + 1..name_end - 1)?) && text.get(value) == Some(&b'"') {
+                return Some(value + 1..at - 1);
+            }
+            at = skip_space(text, at);
+        }
+        None
+    }
+
+    /// Returns the place of the name that describes a value. `members` are the members around it, from the inside.
+    fn described(&self, range: &Range<usize>, mut members: impl Iterator<Item = Range<usize>>) -> Option<Range<usize>> {
+        let open = self.open.last();
+        let label = || open.and_then(|open| open.label.clone());
+        let own = members.next();
+        let is_flag = self.text.get(range.start) == Some(&b'-');
+        let Some(member) = self.member() else { return label().filter(|_| !is_flag).or(own) };
+        match member {
+            name if is_in(&VALUES, name) => {
+                label().or_else(|| self.label_after(range.end)).or_else(|| members.next()).or(own)
+            }
+            name if is_in(&CONTENTS, name) => members.next().or(own),
+            _ => own,
         }
     }
 
     fn visit(&self, range: Range<usize>, kind: SpotKind, visit: &mut impl FnMut(&Spot<'_>)) {
-        let label = || self.open.last().and_then(|open| open.label.clone());
-        let members = self.path.iter().rev().find_map(|step| match step {
+        let member = |step: &Step| match step {
             Step::Member(name) => Some(name.clone()),
             Step::Item(_) => None,
-        });
-        let name = match self.member() {
-            Some(b"value") => label().or(members),
-            _ => members,
         };
-        visit(&Spot { text: self.text, path: &self.path, range, kind, name });
+        let members = || self.path.iter().rev().filter_map(member);
+        let name = if kind == SpotKind::Name { members().next() } else { self.described(&range, members()) };
+        let own_name = members().next();
+        visit(&Spot { text: self.text, path: &self.path, range, kind, name, own_name });
     }
 }
 
@@ -269,12 +338,32 @@ mod tests {
                 "/e e e",
                 "/name name name",
                 "/name name N",
-                "/value N value",
+                "/value value value",
                 "/value/0 value v",
             ]
         );
         assert!(spots(text).1);
         assert_eq!(spots("\"x\""), (vec!["  x".to_owned()], true));
+    }
+
+    #[test]
+    fn a_value_is_described_by_what_is_beside_or_around_it() {
+        for (text, described) in [
+            (r#"{"Key":"password","Value":"x"}"#, "/Value password x"),
+            (r#"{"value":"x","a":[1],"name":"pin"}"#, "/value pin x"),
+            (r#"{"credentials":{"value":"x"}}"#, "/credentials/value credentials x"),
+            (r#"{"secret":{"data":"x"}}"#, "/secret/data secret x"),
+            (r#"{"name":"get_token","text":"x"}"#, "/text text x"),
+            (r#"{"token":{"type":"string","default":"x"}}"#, "/token/default token x"),
+            (r#"{"args":["-y","--api-key","x"]}"#, "/args/2 --api-key x"),
+            (r#"{"args":["--api-key","x","y"]}"#, "/args/2 args y"),
+            (r#"{"args":["--api-key",{"a":"x"}]}"#, "/args/1/a a x"),
+            (r#"{"args":["--token","--verbose"]}"#, "/args/1 args --verbose"),
+            (r#"{"value":"x"}"#, "/value value x"),
+            (r#"{"value":"x","name":"#, "/value value x"),
+        ] {
+            assert!(spots(text).0.contains(&described.to_owned()), "{text}: {:?}", spots(text).0);
+        }
     }
 
     #[test]

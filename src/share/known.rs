@@ -1,14 +1,20 @@
 //! Secrets that were recognised somewhere in a reel, so that they are also found where nothing tells what they are.
 
-use crate::redact::is_pseudonym;
+use crate::redact::{is_ordinary, is_pseudonym};
 use aho_corasick::AhoCorasick;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// The maximum number of secrets that are remembered.
 const MAX: usize = 20_000;
 /// The minimum length of a secret that is searched everywhere.
-const SHORTEST: usize = 8;
+const SHORTEST: usize = 5;
+/// The same for a word or a number.
+const SHORTEST_WORD: usize = 6;
+/// From this length on, a secret with letters of both cases, or letters and signs, is no ordinary word.
+const LONG: usize = 8;
+/// From this length on, it is searched within words, too, and is never ordinary.
+const VERY_LONG: usize = 16;
 /// The maximum length.
 const LONGEST: usize = 8 << 10;
 /// The minimum length of a beginning that says something about a secret.
@@ -19,6 +25,8 @@ const SHORTEST_BEGINNING: usize = 3;
 pub(super) struct Known {
     /// The rule that found each secret first.
     rules: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
+    /// The secrets that are not searched, because they are short or ordinary.
+    left: HashSet<Vec<u8>, foldhash::fast::RandomState>,
     search: Option<(AhoCorasick, Vec<usize>)>,
 }
 
@@ -26,7 +34,11 @@ impl Known {
     /// Remembers a secret, unless it is a common word. Returns whether it is new.
     pub(super) fn learn(&mut self, secret: &[u8], rule: usize) -> bool {
         let secret = secret.trim_ascii();
-        let is_new = self.rules.len() < MAX && is_findable(secret) && !self.rules.contains_key(secret);
+        let is_findable = is_findable(secret);
+        if !is_findable && self.left.len() < MAX && !self.left.contains(secret) {
+            self.left.insert(secret.to_vec());
+        }
+        let is_new = self.rules.len() < MAX && is_findable && !self.rules.contains_key(secret);
         if is_new {
             self.rules.insert(secret.to_vec(), rule);
         }
@@ -46,6 +58,11 @@ impl Known {
     /// Returns the rule that found a secret first.
     pub(super) fn rule_of(&self, secret: &[u8]) -> Option<usize> {
         self.rules.get(secret.trim_ascii()).copied()
+    }
+
+    /// Returns the number of secrets that stay where nothing tells what they are.
+    pub(super) fn left(&self) -> usize {
+        self.left.len()
     }
 
     /// Returns whether no secret is known.
@@ -76,8 +93,11 @@ fn is_findable(secret: &[u8]) -> bool {
     is_distinct(secret) || (SHORTEST..=LONGEST).contains(&secret.len()) && is_pseudonym(secret)
 }
 
-/// Whether a secret is distinct enough to be replaced wherever it occurs: no word or number.
+/// Whether a secret is distinct enough to be replaced wherever it occurs: no ordinary word, and no short number.
 fn is_distinct(secret: &[u8]) -> bool {
+    if !(SHORTEST..=LONGEST).contains(&secret.len()) {
+        return false;
+    }
     let has = |class: fn(&u8) -> bool| secret.iter().any(class);
     let classes = [
         has(u8::is_ascii_lowercase),
@@ -86,14 +106,30 @@ fn is_distinct(secret: &[u8]) -> bool {
         has(u8::is_ascii_punctuation),
     ];
     let count = classes.iter().filter(|class| **class).count();
-    (SHORTEST..=LONGEST).contains(&secret.len()) && (count >= 2 || secret.len() >= 16)
+    let is_long = secret.len() >= VERY_LONG || secret.len() >= LONG && count >= 2;
+    let is_word = secret.iter().all(|byte| byte.is_ascii_alphabetic() || byte.is_ascii_punctuation() || *byte == b' ');
+    match (is_long, is_number(secret), is_word) {
+        (true, ..) => true,
+        (_, true, _) => secret.len() >= SHORTEST_WORD && !is_round(secret),
+        (.., true) => secret.len() >= SHORTEST_WORD && !is_ordinary(secret),
+        _ => true,
+    }
+}
+
+fn is_number(secret: &[u8]) -> bool {
+    secret.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a number has few digits that tell anything, as those of counts and limits.
+fn is_round(number: &[u8]) -> bool {
+    number.ends_with(b"000") || number.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// Whether the text around does not go on with the same word.
 fn is_apart(text: &[u8], range: &Range<usize>) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     let begins = !is_word(text.get(range.start)) || !is_word(text[..range.start].last());
-    begins && (!is_word(text[..range.end].last()) || !is_word(text.get(range.end))) || range.len() >= 16
+    begins && (!is_word(text[..range.end].last()) || !is_word(text.get(range.end))) || range.len() >= VERY_LONG
 }
 
 #[cfg(test)]
@@ -112,6 +148,19 @@ mod tests {
         assert_eq!(known.begun(b"say hunter2"), Some(4..11));
         assert_eq!((known.begun(b"say hu"), known.begun(b"hunter2x")), (None, None));
         let found = known.find(b"hunter2x production short1 hunter2xy xabc-12345678-long-token");
-        assert_eq!(found, [(0..8, 0), (38..61, 3)]);
+        assert_eq!(found, [(0..8, 0), (20..26, 2), (38..61, 3)]);
+        assert_eq!(known.left(), 1, "production");
+    }
+
+    #[test]
+    fn ordinary_words_and_short_numbers_are_no_secrets_elsewhere() {
+        for secret in ["hunter2", "ab12c", "swordfish", "dragon", "483920", "p\u{e4}ssw", "letmein!", "l3t!m", "Tr0ub"]
+        {
+            assert!(is_findable(secret.as_bytes()), "{secret}");
+        }
+        for secret in ["abc1", "tools", "production", "Server", "4711", "12345", "100000", "777777", "read-on", "horse"]
+        {
+            assert!(!is_findable(secret.as_bytes()), "{secret}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Finds secrets that are divided: between reads of standard error, pieces of a message, or the texts of several
 //! messages, such as the deltas of an answer that is streamed.
 
+use super::report::SecretId;
 use crate::redact::{Finder, Match};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -28,6 +29,8 @@ pub(super) struct Part {
     pub rule: usize,
     /// Whether the secret begins here.
     pub is_first: bool,
+    /// The whole secret.
+    pub secret: SecretId,
 }
 
 impl Part {
@@ -148,12 +151,25 @@ impl Lane {
         for found in finder.find(&self.text).into_iter().filter(|found| found.range.start < limit) {
             let first = self.pieces.partition_point(|piece| piece.0 <= found.range.start).saturating_sub(1);
             let after = self.pieces.partition_point(|piece| piece.0 < found.range.end);
-            if after - first > 1 && !(self.is_whole && self.ends_with(first, &found, finder)) {
+            let is_divided = match after - first {
+                // What tells that it is a secret may be in the text before.
+                1 => self.has_all && !self.finds_alone(first, &found, finder),
+                _ => !(self.is_whole && self.ends_with(first, &found, finder)),
+            };
+            if is_divided {
                 self.divide(&found, first..after, search, parts);
                 end = found.range.end;
             }
         }
         end
+    }
+
+    /// Whether a secret in a text is found without the texts before and after.
+    fn finds_alone(&self, piece: usize, found: &Match, finder: &Finder) -> bool {
+        let place = |number: usize| self.pieces.get(number).map_or(self.text.len(), |piece| piece.0);
+        let (start, end) = (place(piece), place(piece + 1));
+        let own = finder.find(&self.text[start..end]);
+        own.iter().any(|own| own.range.start + start <= found.range.start && found.range.end <= own.range.end + start)
     }
 
     /// Whether a text by itself ends with a secret that begins where another one does.
@@ -166,6 +182,7 @@ impl Lane {
 
     fn divide(&self, found: &Match, pieces: Range<usize>, search: &Search<'_>, parts: &mut Parts) {
         let whole = &self.text[found.range.clone()];
+        let secret = SecretId::of(whole);
         let pseudonym = (!found.stays).then(|| (search.pseudonym)(whole, found.rule));
         for number in pieces.clone() {
             let (start, id, left_out) = self.pieces[number];
@@ -177,7 +194,7 @@ impl Lane {
             let known = parts.entry(id).or_default();
             // A text can be in two lanes.
             if known.iter().all(|part| part.range.end <= range.start || range.end <= part.range.start) {
-                known.push(Part { range, text, rule: found.rule, is_first });
+                known.push(Part { range, text, rule: found.rule, is_first, secret });
             }
         }
     }
@@ -221,6 +238,13 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_after_a_name_in_the_text_before_is_found() {
+        let texts = ["debug: DB_PASSWORD=", "37wGrlJlRWP3 end"];
+        assert_eq!(parts_of(Joint::Bytes, &texts), [(1, 0..12, "#".repeat(12))]);
+        assert_eq!(parts_of(Joint::Bytes, &["x ", "DB_PASSWORD=37wGrlJlRWP3 end"]), [], "it is found there");
+    }
+
+    #[test]
     fn a_token_that_ends_a_request_does_not_go_on_in_the_next_one() {
         let texts = ["use ghp_abcdefghijklmnop1234abcd", "password"];
         assert_eq!(parts_of(Joint::Messages, &texts), []);
@@ -230,7 +254,8 @@ mod tests {
 
     #[test]
     fn what_belongs_to_a_whole_secret_is_no_part() {
-        let part = || Part { range: 2..6, text: Some(b"abcd".to_vec()), rule: 0, is_first: true };
+        let part =
+            || Part { range: 2..6, text: Some(b"abcd".to_vec()), rule: 0, is_first: true, secret: SecretId::of(b"") };
         let left = |whole: Range<usize>| -> Vec<(Range<usize>, Vec<u8>)> {
             part().without(&whole).into_iter().map(|part| (part.range, part.text.unwrap_or_default())).collect()
         };

@@ -7,7 +7,7 @@ use super::lanes::Part;
 use super::mapped::{Edit, Mapped, applied, json_escaped};
 use crate::redact::detectors::Severity;
 use crate::redact::encoding::{SHORTEST_BASE64, decoded, percent_encoded};
-use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects, is_pseudonym};
+use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects};
 use crate::wire::json;
 use std::ops::Range;
 
@@ -38,12 +38,14 @@ pub(super) struct Context<'a> {
     depth: usize,
     /// Whether the text is the name of a member.
     is_name: bool,
+    /// Whether the text is a value of JSON without quotes.
+    is_scalar: bool,
 }
 
 impl<'a> Context<'a> {
     /// The context of a text at a place.
     pub(super) fn at(place: &'a dyn Fn() -> String) -> Self {
-        Self { name: None, place, parts: &[], suspects: None, depth: 0, is_name: false }
+        Self { name: None, place, parts: &[], suspects: None, depth: 0, is_name: false, is_scalar: false }
     }
 
     /// The same with a name.
@@ -140,9 +142,9 @@ impl Replacer {
             return Vec::new();
         }
         let place = || format!("{}{}", (context.place)(), spot.pointer());
-        let name = spot.name();
-        let is_name = spot.kind == SpotKind::Name;
-        let inner = Context { name: name.as_deref(), place: &place, parts, is_name, ..context };
+        let name = spot.own_name().filter(|own| self.finder.is_member(own)).or_else(|| spot.name());
+        let (is_name, is_scalar) = (spot.kind == SpotKind::Name, spot.kind == SpotKind::Scalar);
+        let inner = Context { name: name.as_deref(), place: &place, parts, is_name, is_scalar, ..context };
         let shift = |edit: Edit| {
             let range = edit.range.start + spot.range.start..edit.range.end + spot.range.start;
             Edit { range, ..edit }
@@ -244,7 +246,9 @@ impl Replacer {
                 all.push(one);
             }
         }
-        for (range, rule) in self.known.find(text) {
+        // A number is often a count or an id.
+        let known = if context.is_scalar { Vec::new() } else { self.known.find(text) };
+        for (range, rule) in known {
             if is_free(&all, &range) {
                 all.push(Match { range, rule, stays: false });
             }
@@ -296,7 +300,7 @@ impl Replacer {
         let mut edits = Vec::new();
         for (range, rule) in self.known.find(data) {
             let secret = &data[range.clone()];
-            if !is_pseudonym(secret) {
+            if !self.finder.stays(secret, Kind::Password) {
                 edits.push(Edit { text: self.pseudonym(secret, rule), range: range.clone() });
                 found.push(Found { rule, place: (context.place)(), secret: secret.to_vec() });
             }

@@ -10,13 +10,13 @@ use super::known::Known;
 use super::lanes::{Joint, LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
-use super::report::Report;
+use super::report::{Report, SecretId};
 use crate::redact::detectors::Severity;
-use crate::redact::{Finder, Prefilter, Pseudonyms, Settings};
+use crate::redact::{Finder, Lookalike, Prefilter, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Framing, json};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The note in a reel's header that says with which rules and settings it was redacted.
@@ -74,10 +74,30 @@ impl Redaction {
     /// If the settings are not valid: a sentence that names the wrong one.
     pub(crate) fn comparing(settings: &Settings) -> Result<Self, String> {
         let mut made = Self::new(settings, b"")?;
-        made.replacer.finder = made.replacer.finder.taking_pseudonyms();
+        made.replacer.finder.take_lookalikes_as(Lookalike::StandIn);
         made.replacer.prefilter = None;
         made.replacer.pseudonyms = Pseudonyms::alike();
         Ok(made)
+    }
+
+    /// Takes what looks like a pseudonym for one, which stays: in texts that may come from a redacted reel.
+    #[must_use]
+    pub(crate) fn keeping_pseudonyms(mut self) -> Self {
+        self.keep_pseudonyms();
+        self
+    }
+
+    fn keep_pseudonyms(&mut self) {
+        self.replacer.finder.take_lookalikes_as(Lookalike::Pseudonym);
+        self.shapes.take_lookalikes_as(Lookalike::Pseudonym);
+        self.replacer.clean.clear();
+    }
+
+    /// Only the header of a reel says that what looks like a pseudonym is one. Everyone can choose such a password.
+    fn keep_pseudonyms_of(&mut self, header: &FileHeader) {
+        if is_redacted(&header.notes, "") {
+            self.keep_pseudonyms();
+        }
     }
 
     /// Returns the settings with which the reel of this header was redacted; `None` if it was not.
@@ -125,6 +145,7 @@ impl Redaction {
 
     /// The first pass: learns the secrets of the reel's own header.
     pub fn learn_header(&mut self, header: &FileHeader) {
+        self.keep_pseudonyms_of(header);
         let mut found = Vec::new();
         self.file_header(header, &mut found);
         self.learn_all(found);
@@ -140,6 +161,24 @@ impl Redaction {
         is_new
     }
 
+    /// Prepares the search of a text that is no recording: its lines take the place of events.
+    #[must_use]
+    pub(crate) fn of_text(self) -> Self {
+        let mut made = self.keeping_pseudonyms();
+        made.report.is_text = true;
+        made
+    }
+
+    /// The first pass over a text: learns the secrets of a line.
+    pub(crate) fn learn_line(&mut self, number: u64, line: &[u8]) {
+        self.learn(&Event { header: &line_header(number), payload: line });
+    }
+
+    /// The second pass over a text: reports the secrets of a line.
+    pub(crate) fn count_line(&mut self, number: u64, line: &[u8]) {
+        self.payload(&line_header(number), line);
+    }
+
     /// Ends the first pass.
     pub fn end_learning(&mut self) {
         let pseudonym = |secret: &[u8], rule: usize| self.replacer.pseudonym(secret, rule);
@@ -149,6 +188,7 @@ impl Redaction {
         self.continued = goes_on.map(|(id, _)| id.0).collect();
         self.replacer.known.end();
         self.replacer.clean.clear();
+        self.report.ordinary = self.replacer.known.left();
     }
 
     /// Returns the numbers of the events in which a divided secret, or its pseudonym, goes on.
@@ -218,7 +258,7 @@ impl Redaction {
         let parts = (!self.parts.is_empty()).then_some(parts);
         let change = self.replacer.payload(header, payload, parts, &mut found);
         for one in found {
-            self.report_one(Some(header.seq), one.place, one.rule);
+            self.report_found(Some(header.seq), one);
         }
         change
     }
@@ -230,7 +270,11 @@ impl Redaction {
         for id in texts {
             for part in self.parts.remove(&id).unwrap_or_default() {
                 if part.is_first && part.text.is_some() {
-                    self.report_one(Some(header.seq), "divided between several events".into(), part.rule);
+                    self.report_one(
+                        (Some(header.seq), "divided between several events".into()),
+                        part.rule,
+                        part.secret,
+                    );
                 }
             }
         }
@@ -249,14 +293,18 @@ impl Redaction {
         let rest = edits.first().map_or(text.len(), |edit: &Edit| edit.range.start);
         let before = &text.as_bytes()[..rest];
         edits.splice(..0, self.replacer.message(before, Context::at(&String::new), &|_| Vec::new(), &mut found));
-        found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
+        found.into_iter().for_each(|one| self.report_found(None, one));
         String::from_utf8_lossy(&applied(text.as_bytes(), &edits)).into_owned()
     }
 
-    fn report_one(&mut self, seq: Option<u64>, place: String, rule: usize) {
+    fn report_found(&mut self, seq: Option<u64>, found: Found) {
+        self.report_one((seq, found.place), found.rule, SecretId::of(&found.secret));
+    }
+
+    fn report_one(&mut self, (seq, place): (Option<u64>, String), rule: usize, secret: SecretId) {
         let Some(rule) = self.replacer.finder.rule(rule) else { return };
         let place = self.shown(place);
-        self.report.add(seq, place, &rule.name, rule.severity);
+        self.report.add((seq, place), (&rule.name, rule.severity), secret);
     }
 
     /// Returns a place without secrets in the names of its members.
@@ -290,9 +338,10 @@ impl Redaction {
 
     /// Returns the reel's own header without its secrets, and with the digest of rules and settings.
     pub fn header(&mut self, header: &FileHeader) -> FileHeader {
+        self.keep_pseudonyms_of(header);
         let mut found = Vec::new();
         let mut redacted = self.file_header(header, &mut found);
-        found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
+        found.into_iter().for_each(|one| self.report_found(None, one));
         redacted.notes.insert(NOTE.to_owned(), self.digest());
         let settings = self.replacer.finder.settings();
         let usual = Settings {
@@ -320,6 +369,29 @@ impl Redaction {
         let notes = notes.collect();
         FileHeader { created: header.created, tool, label, notes }
     }
+}
+
+/// Whether the notes of a reel say that it was redacted, or those of a merged one that all of its parts were.
+/// `prefix` is what the names of its notes begin with.
+fn is_redacted(notes: &BTreeMap<String, String>, prefix: &str) -> bool {
+    let part = |number: usize| format!("{prefix}merged.{number}");
+    let mut parts = (1..).map(part).take_while(|part| notes.contains_key(part)).peekable();
+    notes.contains_key(&format!("{prefix}{NOTE}"))
+        || parts.peek().is_some() && parts.all(|part| is_redacted(notes, &format!("{part}.")))
+}
+
+/// The header of a line of a text that is no recording.
+fn line_header(number: u64) -> EventHeader {
+    let line = NewEvent {
+        time: 0,
+        stream: 0,
+        exchange: 0,
+        kind: EventKind::Stderr,
+        flags: Flags::default(),
+        framing: Framing::Whole,
+        payload: b"",
+    };
+    EventHeader { seq: number, ..header_of(&line) }
 }
 
 fn header_of(event: &NewEvent<'_>) -> EventHeader {
@@ -376,8 +448,16 @@ mod tests {
     }
 
     fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        redacted_by(Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings"), kind, payloads)
+    }
+
+    fn redacted_again(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+        redacted_by(redaction.keeping_pseudonyms(), kind, payloads)
+    }
+
+    fn redacted_by(mut redaction: Redaction, kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let header = |seq: usize| header(seq, kind);
-        let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
         for (seq, payload) in payloads.iter().enumerate() {
             redaction.learn(&Event { header: &header(seq), payload });
         }
@@ -451,7 +531,7 @@ mod tests {
             let once = redacted(kind, &payloads);
             let show =
                 |all: &[Vec<u8>]| all.iter().map(|one| String::from_utf8_lossy(one).into_owned()).collect::<Vec<_>>();
-            assert_eq!(show(&redacted(kind, &once)), show(&once), "seed {seed}: {:?}", show(&payloads));
+            assert_eq!(show(&redacted_again(kind, &once)), show(&once), "seed {seed}: {:?}", show(&payloads));
             for (before, after) in payloads.iter().zip(&once).filter(|_| is_message) {
                 assert!(
                     json::check(after).is_ok(),
@@ -594,7 +674,16 @@ mod tests {
             "mycookie",
             "totally token",
             "auth token",
+            "pass_phrase",
+            "pass-word",
+            "userpassword",
+            "auth",
+            "mot de passe",
+            "palavra-passe",
+            "mdp",
+            "field",
         ];
+        let names = names.into_iter().chain(crate::redact::FOREIGN);
         for name in names {
             for value in ["hunter2x", "q9w8e7r6!", "1234567", "correct horse"] {
                 let member = serde_json::json!({name: value, "n": {name: [value, 12345]}}).to_string();

@@ -2,10 +2,14 @@
 
 use crate::redact::detectors::Severity;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The maximum number of places that are remembered; more are only counted.
 const MAX_PLACES: usize = 10_000;
+
+/// The maximum number of different secrets that are counted.
+const MAX_DIFFERENT: usize = 1 << 20;
 
 /// The place of secrets found by one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +33,29 @@ pub(crate) struct Tally {
     pub count: u64,
 }
 
+/// Stands for a secret where only different ones are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SecretId(u64);
+
+impl SecretId {
+    /// Returns the id of a secret.
+    pub(super) fn of(secret: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        secret.trim_ascii().hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     rules: BTreeMap<String, Tally>,
+    /// The different secrets, as far as they are remembered.
+    different: HashSet<SecretId, foldhash::fast::RandomState>,
+    /// The number of secrets that stay where nothing tells what they are.
+    pub(super) ordinary: usize,
+    /// Whether the events are the lines of a text.
+    pub(super) is_text: bool,
     places: Vec<Place>,
     /// The number of findings without a remembered place.
     omitted: u64,
@@ -42,7 +65,15 @@ pub struct Report {
 
 impl Report {
     /// Adds one finding.
-    pub(super) fn add(&mut self, seq: Option<u64>, place: String, rule: &str, severity: Severity) {
+    pub(super) fn add(
+        &mut self,
+        (seq, place): (Option<u64>, String),
+        (rule, severity): (&str, Severity),
+        secret: SecretId,
+    ) {
+        if self.different.len() < MAX_DIFFERENT {
+            self.different.insert(secret);
+        }
         self.rules.entry(rule.to_owned()).or_insert(Tally { severity, count: 0 }).count += 1;
         let is_same = |last: &&mut Place| last.seq == seq && last.place == place && last.rule == rule;
         if let Some(last) = self.places.last_mut().filter(is_same) {
@@ -66,7 +97,22 @@ impl Report {
         &self.unread
     }
 
-    /// Returns the number of secrets.
+    /// Returns the number of different secrets.
+    pub(crate) fn different(&self) -> u64 {
+        self.different.len() as u64
+    }
+
+    /// Returns the number of secrets that stay where nothing tells what they are: short ones, and ordinary words.
+    pub(crate) fn ordinary(&self) -> usize {
+        self.ordinary
+    }
+
+    /// Returns whether a text was searched, in which places are lines.
+    pub(crate) fn is_text(&self) -> bool {
+        self.is_text
+    }
+
+    /// Returns the number of places with a secret.
     pub fn count(&self) -> u64 {
         self.rules.values().map(|tally| tally.count).sum()
     }
@@ -87,12 +133,12 @@ impl Report {
             .rules
             .iter()
             .map(|(name, tally)| json!({"rule": name, "severity": tally.severity.name(), "count": tally.count}));
-        let places = self
-            .places
-            .iter()
-            .map(|place| json!({"seq": place.seq, "place": place.place, "rule": place.rule, "count": place.count}));
+        let places = self.places.iter().map(|place| match self.is_text {
+            true => json!({"line": place.seq, "rule": place.rule, "count": place.count}),
+            false => json!({"seq": place.seq, "place": place.place, "rule": place.rule, "count": place.count}),
+        });
         json!({
-            "secrets": self.count(), "digest": digest, "rules": rules.collect::<Vec<_>>(),
+            "secrets": self.count(), "different": self.different(), "ordinary": self.ordinary, "digest": digest, "rules": rules.collect::<Vec<_>>(),
             "places": places.collect::<Vec<_>>(), "omitted": self.omitted,
             "unread": self.unread,
         })

@@ -20,6 +20,8 @@ const DEEPEST: usize = 5;
 pub(crate) struct Twins {
     forward: HashMap<Vec<u8>, Vec<u8>, foldhash::fast::RandomState>,
     backward: HashMap<Vec<u8>, Vec<u8>, foldhash::fast::RandomState>,
+    /// The number of pseudonyms that another one replaced.
+    taken: u64,
 }
 
 impl Twins {
@@ -36,8 +38,14 @@ impl Twins {
         }
     }
 
+    /// Returns the number of places where a pseudonym was taken for another one: nobody knows whether they stand for the
+    /// same secret.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// Returns a text of which no copy is there, with those pseudonyms of the other recording that are known.
-    pub(crate) fn translated<'a>(&self, left: &'a [u8]) -> Cow<'a, [u8]> {
+    pub(crate) fn translated<'a>(&mut self, left: &'a [u8]) -> Cow<'a, [u8]> {
         if self.forward.is_empty() || !has_mark(left) {
             return Cow::Borrowed(left);
         }
@@ -46,6 +54,7 @@ impl Twins {
             let end = word_at(left, start).end;
             if let Some(other) = left.get(start..end).and_then(|word| self.forward.get(word)) {
                 out[start..end].copy_from_slice(other);
+                self.taken += 1;
             }
             at = end.max(start + 1);
         }
@@ -71,6 +80,7 @@ impl Twins {
             match taken {
                 Some(range) => {
                     out[range.clone()].copy_from_slice(&right[range.clone()]);
+                    self.taken += u64::from(depth == 0);
                     at = range.end.max(first + 1);
                 }
                 None => at = word.end.max(first + 1),

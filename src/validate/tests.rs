@@ -334,6 +334,16 @@ fn every_rule_has_a_case_and_every_case_a_rule() {
 }
 
 #[test]
+fn every_rule_says_what_to_do_in_a_short_sentence() {
+    for rule in all_rules(Registry::built_in()) {
+        let fix = rule.fix.unwrap_or_default();
+        let is_sentence = fix.starts_with(char::is_uppercase) && fix.ends_with('.') && !fix.contains("  ");
+        assert!(is_sentence && fix.split(' ').count() <= 30, "{}: {fix:?}", rule.id);
+        assert_ne!(fix, rule.text, "{}", rule.id);
+    }
+}
+
+#[test]
 fn every_rule_is_kept_quiet_by_something_that_exercises_it() {
     // These only report summary; without one there is nothing to check.
     const NOTES: [&str; 6] = [

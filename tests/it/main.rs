@@ -45,12 +45,14 @@ mod recipes;
 mod reels;
 mod remote;
 mod replay;
+mod replay_control;
 mod replaying;
 mod reports;
 mod scenarios;
 mod screen;
 mod selecting;
 mod sessions;
+mod stats;
 mod surface;
 mod survive;
 mod terminal;
@@ -70,6 +72,7 @@ mod host;
 #[cfg(target_os = "linux")]
 mod http_tap;
 #[cfg(target_os = "linux")]
+mod leaks;
 mod listeners;
 #[cfg(target_os = "linux")]
 mod live;

@@ -1,5 +1,10 @@
 //! Servers behind OAuth: the login, its token in every command, the tap that holds it, and attacks on both.
 
+mod older;
+mod processes;
+mod secrecy;
+mod wrapping;
+
 use crate::common::auth::{Faults, Protected};
 use crate::common::socket::{Client, Tap, post};
 use crate::common::web::{Asked, Reply, Web};
@@ -11,11 +16,17 @@ use std::path::Path;
 use std::time::Duration;
 use url::Url;
 
-/// A browser whose user agrees to everything. It notes its command line.
+/// A browser whose user agrees to everything, as soon as there is no file `hold`. It notes its command line and its
+/// environment.
 const BROWSER: &str = r#"
-import os, sys, urllib.error, urllib.request
-with open(os.path.join(os.path.dirname(__file__), "visited"), "a") as file:
+import os, sys, time, urllib.error, urllib.request
+folder = os.path.dirname(__file__)
+with open(os.path.join(folder, "environment"), "a") as file:
+    file.write(repr(dict(os.environ)) + "\n")
+with open(os.path.join(folder, "visited"), "a") as file:
     file.write(" ".join(sys.argv[1:]) + "\n")
+while os.path.exists(os.path.join(folder, "hold")):
+    time.sleep(0.01)
 try:
     urllib.request.urlopen(sys.argv[1]).read()
 except urllib.error.HTTPError:
@@ -192,19 +203,6 @@ fn a_token_that_expires_without_notice_is_refreshed_once_it_is_refused() {
 }
 
 #[test]
-fn a_refresh_token_that_counts_once_is_shared_by_processes() {
-    let (stage, browser) = stage();
-    let protected = Protected::start(Faults { token: vec![("expires_in", 0.into())], ..Faults::default() });
-    let url = protected.url();
-    succeeded(&stage.run(&["login", &url, &browser], ""));
-    let calls: Vec<Live> = (0..4).map(|_| stage.start(&["call", "tools/list", "--url", &url, "--login"])).collect();
-    for call in calls {
-        succeeded(&call.end());
-    }
-    assert_eq!(visits(&stage), 1);
-}
-
-#[test]
 fn a_request_that_needs_more_scopes_gets_them_once() {
     let (stage, browser) = stage();
     let protected = Protected::start(Faults { asks_for: Some("write"), ..Faults::default() });
@@ -353,8 +351,8 @@ fn a_token_for_another_audience_is_refused_and_the_user_is_not_asked_forever() {
     let (stage, browser) = stage();
     let protected = Protected::start(Faults { audience: Some("https://other.example/mcp"), ..Faults::default() });
     let refused = call(&stage, "tools/list", &protected.url(), &["--login", &browser]);
-    failed(&refused, 4, &["HTTP 401"]);
-    assert!(visits(&stage) <= 4, "{} visits", visits(&stage));
+    failed(&refused, 4, &["HTTP 401", "does not accept the token of your login"]);
+    assert_eq!(visits(&stage), 1);
     nothing_leaks(&stage, &protected, &[&refused]);
 }
 
@@ -375,7 +373,7 @@ fn clients_may_be_registered_beforehand_with_a_secret_or_a_document() {
         let mut words = vec!["login", &url, &browser, "--client-id", "my-client", "--port", &port];
         words.extend(secret.iter().flat_map(|_| ["--client-secret-env", "MY_SECRET"]));
         let mut command = stage.mcpreel(&words);
-        command.env("MY_SECRET", secret.unwrap_or_default());
+        command.envs(secret.map(|secret| ("MY_SECRET", secret)));
         let login = finish(command, Vec::new());
         assert_eq!(login.code(), 0, "{method}: {login:?}");
         assert!(!protected.story().iter().any(|path| path == "/register"));
@@ -384,6 +382,8 @@ fn clients_may_be_registered_beforehand_with_a_secret_or_a_document() {
         succeeded(&call(&stage, "tools/call", &url, &["--login", &browser]));
         assert!(!protected.story().iter().any(|path| path == "/register"));
         nothing_leaks(&stage, &protected, &[&login]);
+        let environment = String::from_utf8(stage.read("environment")).expect("text");
+        assert!(environment.contains("XDG_STATE_HOME") && !environment.contains("MY_SECRET"), "{environment}");
     }
 }
 
@@ -451,10 +451,25 @@ fn agreed(page: &Url) -> String {
 
 /// The status of a response to this request line and these headers.
 fn status(address: SocketAddr, line: &str, headers: &[(&str, &str)]) -> u16 {
+    asked(address, line, headers).0
+}
+
+/// The status and the text of a response to this request line and these headers.
+fn asked(address: SocketAddr, line: &str, headers: &[(&str, &str)]) -> (u16, String) {
     let mut client = Client::connect(address);
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     client.send(format!("{line} HTTP/1.1\r\n{headers}\r\n"));
-    client.head().expect("a response").status()
+    let reply = client.reply();
+    (reply.status, reply.body)
+}
+
+/// What the user reads on a page of the redirect address, which must consist of one paragraph.
+#[track_caller]
+fn paragraph(page: &str) -> &str {
+    let text = page.split_once("<p>").and_then(|(_, rest)| rest.split_once("</p></html>\n"));
+    text.filter(|(text, rest)| !text.contains('<') && rest.is_empty())
+        .unwrap_or_else(|| panic!("not one paragraph: {page:?}"))
+        .0
 }
 
 #[test]
@@ -466,41 +481,48 @@ fn the_redirect_address_takes_one_response_with_its_state_and_no_other() {
     let here = [("Host", host.as_str())];
     let iss = protected.authorization.url("");
     let right = format!("/callback?code=forged&state={state}&iss={iss}");
+    let (none, other) = ("It has no state.", "Its state is that of another login.");
+    let (nothing, host_only) = ("There is nothing at this address.", "The request names another host");
     for (line, headers, expected) in [
-        ("GET /callback".to_owned(), &here[..], 400),
-        ("GET /callback?code=c".to_owned(), &here, 400),
-        ("GET /callback?code=c&state=wrong".to_owned(), &here, 400),
-        (format!("GET /callback?code=c&state={}", &state[1..]), &here, 400),
-        (format!("GET /callback?code=c&state={state}x"), &here, 400),
-        (format!("GET /callback?code=c&state={state}&state={state}"), &here, 400),
-        (format!("GET /callback?code=c&state={state}&state=other"), &here, 400),
-        (format!("GET /callback?error=access_denied&state=wrong&iss={iss}"), &here, 400),
-        (format!("POST {right}"), &here, 405),
-        (format!("HEAD {right}"), &here, 405),
-        (format!("GET /{}", &right[1 + "callback".len()..]), &here, 404),
-        ("GET /favicon.ico".to_owned(), &here, 404),
+        ("GET /callback".to_owned(), &here[..], (400, none)),
+        ("GET /callback?code=c".to_owned(), &here, (400, none)),
+        ("GET /callback?code=c&state=wrong".to_owned(), &here, (400, other)),
+        ("GET /callback?code=c&state=%3Cscript%3E&error_description=%3Cb%3E".to_owned(), &here, (400, other)),
+        (format!("GET /callback?code=c&state={}", &state[1..]), &here, (400, other)),
+        (format!("GET /callback?code=c&state={state}x"), &here, (400, other)),
+        (format!("GET /callback?code=c&state={state}&state={state}"), &here, (400, other)),
+        (format!("GET /callback?code=c&state={state}&state=other"), &here, (400, other)),
+        (format!("GET /callback?error=access_denied&state=wrong&iss={iss}"), &here, (400, other)),
+        (format!("POST {right}"), &here, (405, "Only GET requests are accepted here.")),
+        (format!("GET /{}", &right[1 + "callback".len()..]), &here, (404, nothing)),
+        ("GET /favicon.ico".to_owned(), &here, (404, nothing)),
         // A name that leads to this machine (DNS rebinding), another port, no name, two names.
-        (format!("GET {right}"), &[("Host", "evil.example")], 403),
-        (format!("GET {right}"), &[("Host", "evil.example:80"), ("Origin", "http://127.0.0.1")], 403),
-        (format!("GET {right}"), &[("Host", "127.0.0.1:1")], 403),
-        (format!("GET {right}"), &[("Host", "127.0.0.1")], 403),
-        (format!("GET {right}"), &[("Host", "192.168.0.1")], 403),
-        (format!("GET {right}"), &[], 403),
-        (format!("GET {right}"), &[("Host", &host), ("Host", "evil.example")], 403),
-        (format!("GET http://evil.example{right}"), &here, 403),
+        (format!("GET {right}"), &[("Host", "evil.example")], (403, host_only)),
+        (format!("GET {right}"), &[("Host", "evil.example:80"), ("Origin", "http://127.0.0.1")], (403, host_only)),
+        (format!("GET {right}"), &[("Host", "127.0.0.1:1")], (403, host_only)),
+        (format!("GET {right}"), &[("Host", "127.0.0.1")], (403, host_only)),
+        (format!("GET {right}"), &[("Host", "192.168.0.1")], (403, host_only)),
+        (format!("GET {right}"), &[], (403, host_only)),
+        (format!("GET {right}"), &[("Host", &host), ("Host", "evil.example")], (403, host_only)),
+        (format!("GET http://evil.example{right}"), &here, (403, host_only)),
     ] {
-        assert_eq!(status(address, &line, headers), expected, "{line} {headers:?}");
+        let (status, page) = asked(address, &line, headers);
+        assert_eq!((status, page.is_empty()), (expected.0, false), "{line} {headers:?}");
+        assert!(paragraph(&page).contains(expected.1), "{line} {headers:?}: {page}");
     }
+    assert_eq!(status(address, &format!("HEAD {right}"), &here), 405);
     assert!(!protected.story().contains(&"/token".to_owned()), "nothing of it was believed");
     // What a browser sends after the login: a navigation that comes from the authorization server's page.
     let mut browser = Client::connect(address);
     let code = agreed(&page);
     browser.send(format!(
-        "GET /callback?code={code}&state={state}&iss={iss} HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: cross-site\r\n\
-         Sec-Fetch-Mode: navigate\r\n\r\n"
+        "GET /callback?code={code}&state={state}&iss={iss} HTTP/1.1\r\nHost: {host}\r\nOrigin: null\r\n\
+         Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n\r\n"
     ));
-    let head = browser.head().expect("a response");
+    let (head, reply) = browser.head_and_reply();
     assert_eq!((head.status(), head.header("cache-control")), (200, Some("no-store")));
+    assert_eq!(paragraph(&reply.body), "mcpreel has received your login. You can close this page.");
+    assert!(head.header("content-security-policy").is_some_and(|policy| policy.starts_with("default-src 'none'")));
     assert_eq!((head.header("referrer-policy"), head.header("connection")), (Some("no-referrer"), Some("close")));
     let login = live.end();
     succeeded(&login);
@@ -517,16 +539,37 @@ fn a_response_counts_once() {
     let Waiting { live, address, state, .. } = waiting(&stage, &protected.url(), &[]);
     let line = format!("GET /callback?code=c&state={state}&iss={}", protected.authorization.url(""));
     let host = address.to_string();
-    // A connection that was open before.
+    // A connection that was open before, with the same response.
     let mut second = Client::connect(address);
-    second.send("GET /x HTTP/1.1\r\n");
+    second.send(format!("{line} HTTP/1.1\r\n"));
     assert_eq!(status(address, &line, &[("Host", &host)]), 200);
     until("the code is exchanged", || protected.story().contains(&"/token".to_owned()).then_some(()));
     second.send(format!("Host: {host}\r\n\r\n"));
-    second.head();
+    let replayed = second.reply();
+    assert_eq!((replayed.status, paragraph(&replayed.body)), (400, "This login is already over. Nothing was done."));
     assert!(TcpStream::connect(address).is_err(), "the listener is closed");
     assert_eq!(protected.parameters("/token").len(), 1);
     live.signal("KILL");
+}
+
+#[test]
+fn a_page_says_that_the_login_failed_but_not_what_others_say_about_it() {
+    let (stage, _) = stage();
+    let protected = Protected::start(Faults::default());
+    let iss = protected.authorization.url("");
+    for (query, said) in [
+        (format!("error=access_denied&error_description=%3Cb%3Eno&iss={iss}"), "access_denied (<b>no)"),
+        ("code=c&iss=https://evil.example".to_owned(), "came from another authorization server"),
+        ("code=c".to_owned(), "came from another authorization server"),
+    ] {
+        let Waiting { live, address, state, .. } = waiting(&stage, &protected.url(), &[]);
+        let line = format!("GET /callback?state={state}&{query}");
+        let (status, page) = asked(address, &line, &[("Host", &address.to_string())]);
+        let expected = (400, "The login failed. mcpreel shows the reason in its terminal.");
+        assert_eq!((status, paragraph(&page)), expected, "{query}");
+        failed(&live.end(), 4, &[said]);
+    }
+    assert!(!protected.story().contains(&"/token".to_owned()), "nobody got a code");
 }
 
 #[test]

@@ -518,20 +518,20 @@ fn statistics() {
     1 response without a request
     slowest: ping took 1.00 s, seq 26
 
-     method                     calls  responses  errors  open   size   median  slowest  seq 
-     tools/call                     2          2       1        395 B  15.0 ms  20.0 ms    6 
-     context/beforeInference        1          1                387 B  10.0 ms  10.0 ms   18 
-     conversation/userMessage       1          1                262 B  10.0 ms  10.0 ms   13 
-     events/event                   1                           169 B                        
-     initialize                     1          1                578 B  10.0 ms  10.0 ms    1 
-     no/such                        1          1       1        120 B  10.0 ms  10.0 ms   11 
-     notifications/initialized      1                            54 B                        
-     notifications/progress         1                           103 B                        
-     notifications/reminder         1                           123 B                        
-     ping                           1          1                 76 B   1.00 s   1.00 s   26 
-     push/event                     1          1                302 B  10.0 ms  10.0 ms   16 
-     resources/list                 1                        1   51 B                        
-     tools/list                     1          1                139 B  10.0 ms  10.0 ms    4
+     method                     calls  responses  errors  open   size  per s   median      p95      p99  slowest  seq 
+     tools/call                     2          2       1        395 B         15.0 ms  20.0 ms  20.0 ms  20.0 ms    6 
+     context/beforeInference        1          1                387 B         10.0 ms  10.0 ms  10.0 ms  10.0 ms   18 
+     conversation/userMessage       1          1                262 B         10.0 ms  10.0 ms  10.0 ms  10.0 ms   13 
+     events/event                   1                           169 B   0.29                                          
+     initialize                     1          1                578 B         10.0 ms  10.0 ms  10.0 ms  10.0 ms    1 
+     no/such                        1          1       1        120 B         10.0 ms  10.0 ms  10.0 ms  10.0 ms   11 
+     notifications/initialized      1                            54 B   0.29                                          
+     notifications/progress         1                           103 B   0.29                                          
+     notifications/reminder         1                           123 B   0.29                                          
+     ping                           1          1                 76 B          1.00 s   1.00 s   1.00 s   1.00 s   26 
+     push/event                     1          1                302 B         10.0 ms  10.0 ms  10.0 ms  10.0 ms   16 
+     resources/list                 1                        1   51 B                                                 
+     tools/list                     1          1                139 B         10.0 ms  10.0 ms  10.0 ms  10.0 ms    4
     "##);
     let reported = stage.ok(&["stats", "s.reel", "--format", "json"]).json();
     assert_snapshot!(serde_json::to_string_pretty(&reported).expect("JSON"), @r##"
@@ -550,6 +550,7 @@ fn statistics() {
       },
       "unanswered": 1,
       "orphan_answers": 1,
+      "late_answers": 0,
       "failed_exchanges": 0,
       "stderr_bytes": 28,
       "gaps": 0,
@@ -560,165 +561,260 @@ fn statistics() {
         "seq": 26,
         "latency_ms": 1000.0
       },
+      "activity": {
+        "step_ms": 128.0,
+        "messages": [
+          13,
+          10,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          1,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          2,
+          1
+        ]
+      },
       "methods": {
         "tools/call": {
           "calls": 2,
+          "notifications": 0,
           "answers": 2,
           "errors": 0,
           "tool_errors": 1,
           "unanswered": 0,
+          "late": 0,
           "bytes": 395,
+          "notifications_per_second": null,
           "latency_ms": {
             "median": 15.0,
             "mean": 15.0,
+            "p90": 20.0,
+            "p95": 20.0,
+            "p99": 20.0,
             "max": 20.0
           },
           "slowest_seq": 6
         },
         "context/beforeInference": {
           "calls": 1,
+          "notifications": 0,
           "answers": 1,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 387,
+          "notifications_per_second": null,
           "latency_ms": {
             "median": 10.0,
             "mean": 10.0,
+            "p90": 10.0,
+            "p95": 10.0,
+            "p99": 10.0,
             "max": 10.0
           },
           "slowest_seq": 18
         },
         "conversation/userMessage": {
           "calls": 1,
+          "notifications": 0,
           "answers": 1,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 262,
+          "notifications_per_second": null,
           "latency_ms": {
             "median": 10.0,
             "mean": 10.0,
+            "p90": 10.0,
+            "p95": 10.0,
+            "p99": 10.0,
             "max": 10.0
           },
           "slowest_seq": 13
         },
         "events/event": {
           "calls": 1,
+          "notifications": 1,
           "answers": 0,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 169,
+          "notifications_per_second": 0.294,
           "latency_ms": null,
           "slowest_seq": null
         },
         "initialize": {
           "calls": 1,
+          "notifications": 0,
           "answers": 1,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 578,
+          "notifications_per_second": null,
           "latency_ms": {
             "median": 10.0,
             "mean": 10.0,
+            "p90": 10.0,
+            "p95": 10.0,
+            "p99": 10.0,
             "max": 10.0
           },
           "slowest_seq": 1
         },
         "no/such": {
           "calls": 1,
+          "notifications": 0,
           "answers": 1,
           "errors": 1,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 120,
+          "notifications_per_second": null,
           "latency_ms": {
             "median": 10.0,
             "mean": 10.0,
+            "p90": 10.0,
+            "p95": 10.0,
+            "p99": 10.0,
             "max": 10.0
           },
           "slowest_seq": 11
         },
         "notifications/initialized": {
           "calls": 1,
+          "notifications": 1,
           "answers": 0,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 54,
+          "notifications_per_second": 0.294,
           "latency_ms": null,
           "slowest_seq": null
         },
         "notifications/progress": {
           "calls": 1,
+          "notifications": 1,
           "answers": 0,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 103,
+          "notifications_per_second": 0.294,
           "latency_ms": null,
           "slowest_seq": null
         },
         "notifications/reminder": {
           "calls": 1,
+          "notifications": 1,
           "answers": 0,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 123,
+          "notifications_per_second": 0.294,
           "latency_ms": null,
           "slowest_seq": null
         },
         "ping": {
           "calls": 1,
+          "notifications": 0,
           "answers": 1,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 76,
+          "notifications_per_second": null,
           "latency_ms": {
             "median": 1000.0,
             "mean": 1000.0,
+            "p90": 1000.0,
+            "p95": 1000.0,
+            "p99": 1000.0,
             "max": 1000.0
           },
           "slowest_seq": 26
         },
         "push/event": {
           "calls": 1,
+          "notifications": 0,
           "answers": 1,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 302,
+          "notifications_per_second": null,
           "latency_ms": {
             "median": 10.0,
             "mean": 10.0,
+            "p90": 10.0,
+            "p95": 10.0,
+            "p99": 10.0,
             "max": 10.0
           },
           "slowest_seq": 16
         },
         "resources/list": {
           "calls": 1,
+          "notifications": 0,
           "answers": 0,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 1,
+          "late": 0,
           "bytes": 51,
+          "notifications_per_second": null,
           "latency_ms": null,
           "slowest_seq": null
         },
         "tools/list": {
           "calls": 1,
+          "notifications": 0,
           "answers": 1,
           "errors": 0,
           "tool_errors": 0,
           "unanswered": 0,
+          "late": 0,
           "bytes": 139,
+          "notifications_per_second": null,
           "latency_ms": {
             "median": 10.0,
             "mean": 10.0,
+            "p90": 10.0,
+            "p95": 10.0,
+            "p99": 10.0,
             "max": 10.0
           },
           "slowest_seq": 4

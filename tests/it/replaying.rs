@@ -27,16 +27,16 @@ for line in sys.stdin:
     print(json.dumps(answer), flush=True)
 "#;
 
-fn request(id: u64, method: &str, params: Value) -> Value {
+pub(crate) fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-fn result(id: u64, result: Value) -> Value {
+pub(crate) fn result(id: u64, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
 /// A reel of these messages, one every 10 ms: what the client sent begins with `>`.
-fn reel(stage: &Stage, name: &str, messages: &[(char, Value)]) {
+pub(crate) fn reel(stage: &Stage, name: &str, messages: &[(char, Value)]) {
     let events = messages.iter().zip(1..).map(|((from, content), number)| {
         message(number * 10, if *from == '>' { "c2s" } else { "s2c" }, content.clone())
     });
@@ -45,12 +45,12 @@ fn reel(stage: &Stage, name: &str, messages: &[(char, Value)]) {
 }
 
 /// Writes a server in Python, and returns the words that start it.
-fn server(stage: &Stage, text: &str) -> [&'static str; 3] {
+pub(crate) fn server(stage: &Stage, text: &str) -> [&'static str; 3] {
     stage.write("server.py", text);
     ["--", "python3", "server.py"]
 }
 
-fn replay(stage: &Stage, options: &[&str], server: &[&str]) -> Output {
+pub(crate) fn replay(stage: &Stage, options: &[&str], server: &[&str]) -> Output {
     stage.run(&[&["replay", "t.reel"][..], options, server].concat(), "")
 }
 
@@ -244,7 +244,7 @@ fn asked(id: u64) -> (char, Value) {
     ('>', request(id, "x/count", json!({"of": id})))
 }
 
-fn lines(output: &Output) -> Vec<Value> {
+pub(crate) fn lines(output: &Output) -> Vec<Value> {
     output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
@@ -647,7 +647,7 @@ fn a_suite_has_reports_summary_parts_and_an_end_at_the_first_failure() {
     let plans = run(&["replay", "--dry-run"]).out();
     assert!(plans.starts_with("plan      replay/a.reel\n              0  x/count\n"), "{plans}");
     let output = run(&["replay", "--record", "x.reel"]);
-    assert!(output.code() == 2 && output.err().contains("--record names one reel"), "{output:?}");
+    assert!(output.code() == 2 && output.err().contains("--output names one reel"), "{output:?}");
     let suite =
         "- {reel: replay/a.reel, command: [python3, server.py]}\n- {reel: gone.reel, command: [python3, server.py]}\n";
     stage.write("suite.yaml", suite);

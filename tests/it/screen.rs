@@ -216,6 +216,13 @@ fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
     assert!(table.iter().all(|line| line.chars().count() <= 60), "{narrow}");
     assert!(table.last().is_some_and(|line| line.starts_with("no space for: responses")), "{narrow}");
     assert!(!shown(120).contains("no space for"));
+    assert!(shown(80).lines().all(|line| line.chars().count() <= 80));
+    for words in [&["--compare", "echo.reel", "echo.reel"][..], &["echo.reel", "--by", "tool,error", "--histogram"]] {
+        for columns in [60, 80, 120] {
+            let shown = on_terminal(&stage, columns, &[("NO_COLOR", "1")], &[&["stats"], words].concat()).out();
+            assert!(shown.lines().all(|line| line.chars().count() <= columns) && shown.contains("echo"), "{shown}");
+        }
+    }
     // Nor do the sentences above it wrap.
     assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
     assert!(narrow.contains("\nslowest: tools/call echo took "), "{narrow}");
@@ -243,6 +250,48 @@ fn a_list_of_reels_fits_a_narrow_terminal_with_whole_names() {
         let shown = on_terminal(&stage, columns, &[("NO_COLOR", "1")], &["reel", "list", "--folder", "."]).out();
         assert!(shown.lines().all(|line| line.chars().count() <= columns) && shown.contains(name), "{shown}");
         assert!(shown.contains(missing) && shown.contains("no space for") != missing.is_empty(), "{shown}");
+    }
+}
+
+/// A server whose list of tools has two pages. Between them, it thinks longer than work may take without progress.
+const SLOW: &str = r#"
+import json, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked: continue
+    answer = {"jsonrpc": "2.0", "id": asked["id"]}
+    if asked["method"] == "initialize":
+        server = {"name": "s", "version": "1"}
+        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": server}
+    elif asked["method"] == "tools/list" and "cursor" not in asked.get("params", {}):
+        time.sleep(float(sys.argv[1]))
+        answer["result"] = {"tools": [], "nextCursor": "2"}
+    elif asked["method"] == "tools/list":
+        answer["result"] = {"tools": []}
+    else:
+        answer["error"] = {"code": -32601, "message": "unknown"}
+    print(json.dumps(answer), flush=True)
+"#;
+
+#[test]
+fn an_import_of_one_event_says_so_in_the_singular() {
+    let stage = Stage::new();
+    let header = json!({"reel": {"version": 1, "created": crate::common::CREATED, "tool": "test"}});
+    let ping = message(0, "c2s", json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+    let imported = stage.run(&["import", "-", "-o", "one.reel"], format!("{header}\n{ping}\n"));
+    assert!(imported.err().starts_with("mcpreel: 1 event, "), "{imported:?}");
+}
+
+#[test]
+fn a_server_that_lists_slowly_shows_progress_on_a_terminal() {
+    let stage = Stage::new();
+    stage.write("slow.py", SLOW);
+    let binary = crate::common::binary();
+    for (pause, is_long) in [("0.7", true), ("0", false)] {
+        let name = format!("{pause}.json");
+        let words = [&binary, "diff", "--surface", "--update", &name, "--", "python3", "slow.py", pause];
+        let shown = running(&stage, "", 80, &[], &words).out();
+        assert!(shown.contains("wrote") && shown.contains("listing") == is_long, "{pause}: {shown:?}");
     }
 }
 

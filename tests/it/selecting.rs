@@ -93,6 +93,8 @@ fn a_filter_is_refused_alike_everywhere() {
             (missing.code(), missing.err().lines().next()),
             (3, Some("mcpreel: error: no such file: missing.jsonl"))
         );
+    }
+    for command in ["show", "export"] {
         let second = stage.run(&[command, "calls.reel", "other.reel"], "");
         assert!(second.code() == 2 && second.err().contains("only one reel is allowed"), "{second:?}");
     }

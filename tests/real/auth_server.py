@@ -2,7 +2,7 @@
 
 Runs with both generations of the SDK. The user agrees at once. Access tokens last LIFETIME seconds (default 3600), and a
 refresh token counts once. POST /test/revoke ends all access tokens; with ?refresh=yes the refresh tokens, too.
-POST /test/audience turns all access tokens into tokens for another server. With STEP=yes, the server needs the scope `write` for POSTs that call a tool.
+With SSE=yes, the server is at /sse and only supports HTTP+SSE. POST /test/audience turns all access tokens into tokens for another server. With STEP=yes, the server needs the scope `write` for POSTs that call a tool.
 """
 
 import json
@@ -24,6 +24,7 @@ except ModuleNotFoundError:
 
 PORT = int(sys.argv[1])
 URL = f"http://127.0.0.1:{PORT}"
+PATH = "sse" if os.environ.get("SSE") else "mcp"
 LIFETIME = int(os.environ.get("LIFETIME", "3600"))
 
 
@@ -89,7 +90,7 @@ options = dict(
     auth_server_provider=provider,
     auth=AuthSettings(
         issuer_url=URL,
-        resource_server_url=f"{URL}/mcp",
+        resource_server_url=f"{URL}/{PATH}",
         client_registration_options=ClientRegistrationOptions(
             enabled=True, valid_scopes=["read", "write"], default_scopes=["read"]
         ),
@@ -155,7 +156,7 @@ class StepUp:
         await self.app(scope, again, send)
 
 
-app = server.streamable_http_app()
+app = server.sse_app() if PATH == "sse" else server.streamable_http_app()
 if os.environ.get("STEP"):
     app = StepUp(app)
 uvicorn.run(app, host="127.0.0.1", port=PORT, log_level="warning")

@@ -15,6 +15,7 @@ use crate::diff::surface::{Extractor, Likeness, Surface};
 use crate::diff::{Collector, Learned, Options, Recording, Report, compare};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
+use crate::render::volatile;
 use crate::trace::{Damage, Event, EventKind};
 use clap::Args;
 use inputs::Input;
@@ -123,7 +124,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     let paths = [left, right];
     let named: Vec<&Path> = paths.into_iter().chain(args.normalise.learn.as_deref()).collect();
     let redact = args.redaction();
-    let inputs = inputs::prepare(&named, &redact)?;
+    let (inputs, not_compared) = inputs::prepare(&named, &redact)?;
     let [in_a, in_b, again @ ..] = &inputs[..] else { return Err(CommandError::usage("B is missing")) };
     let Compared { mut report, renamed, recordings: [in_left, in_right] } =
         compare_files([in_a, in_b], &options, args, context)?;
@@ -131,8 +132,10 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
         let noise = compare_files([in_a, again], &options, args, context)?;
         report.leave_out(&Learned::of(&noise.report));
     }
-    let found = args.view.select(report, renamed, &in_left, &in_right);
+    let unused = volatile::unused(&report);
+    let found = args.view.select(report, renamed, &in_left, &in_right).without(not_compared);
     args.view.print(&found, paths, &in_left, &redact, context)?;
+    comparing::report_unused(unused, context);
     Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
 }
 

@@ -8,7 +8,7 @@ use crate::cli::secret_warning::SecretWarning;
 use crate::cli::selecting::{parse_filter, split_words};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::files::output::Output;
+use crate::files::output::{Output, check_apart};
 use crate::files::reels;
 use crate::formats::{self, ExportFormat, Exporter};
 use crate::page;
@@ -58,21 +58,6 @@ pub(crate) struct ExportArgs {
     no_redact: bool,
 }
 
-/// Fails if the output would replace the reel.
-///
-/// # Errors
-///
-/// Both are the same file.
-fn check_output(reel: &Path, output: &Path) -> Result<(), CommandError> {
-    match (reel.canonicalize(), output.canonicalize()) {
-        (Ok(from), Ok(to)) if from == to => {
-            Err(CommandError::usage(format!("{} is the reel itself", output.display()))
-                .hint("write the export to another file"))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The names of all formats, with their help.
 fn formats() -> PossibleValuesParser {
     let all = formats::EXPORT.iter().map(|format| (format.name, format.about)).chain([(page::NAME, page::ABOUT)]);
@@ -99,7 +84,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     }
     let is_newest = path.is_none();
     let (reader, path) = args.redact.open_whole(path)?;
-    check_output(&path, &args.output)?;
+    check_apart(&path, &args.output)?;
     // A message that came in several pieces is selected as a whole.
     let reader = if selection.is_everything() { reader.leaving_long() } else { reader.with_payloads() };
     let warning = SecretWarning::of_reel(&args.redact, reader.header())?;

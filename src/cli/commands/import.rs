@@ -87,7 +87,7 @@ impl Source {
         let beginning = input.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
         let format = match import::named(format) {
             Some(format) => format,
-            None => import::detected(beginning).ok_or_else(|| recordings::unknown(path))?,
+            None => import::detected(beginning).ok_or_else(|| recordings::with_formats(recordings::unknown(path)))?,
         };
         let shown = path.display().to_string();
         let importer = (format.open)(input).map_err(|error| recordings::with_formats(bad(&shown, &error)))?;
@@ -150,8 +150,8 @@ pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, Comma
     out.finish()?;
     if args.output != Path::new("-") {
         let bytes = std::fs::metadata(&args.output).map_or(0, |about| about.len());
-        let (events, path) = (imported.events, args.output.display());
-        context.printer.note(&format!("{events} events, {} in {path}", line::bytes(bytes)));
+        let (events, path) = (counted(imported.events, "event"), args.output.display());
+        context.printer.note(&format!("{events}, {} in {path}", line::bytes(bytes)));
     }
     if !source.lacks.is_empty() {
         context.printer.note(&format!("this format cannot express: {}", source.lacks));

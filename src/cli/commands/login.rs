@@ -1,6 +1,6 @@
 //! `login`: logs in to a server that requires OAuth.
 
-use crate::cli::login::BrowserOptions;
+use crate::cli::login::{BrowserOptions, remaining};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::oauth::{Grant, Identity};
@@ -68,6 +68,7 @@ pub(super) fn run(args: &LoginArgs, context: &Context) -> Result<Outcome, Comman
     let settings = LoginSettings {
         browser: args.browser.browser(),
         identity: args.identity()?,
+        secret_variable: args.client_secret_env.clone(),
         scopes: args.scopes.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect(),
         port: args.port,
         time: args.timeout,
@@ -94,12 +95,15 @@ impl LoginArgs {
 fn described(grant: &Grant) -> String {
     let scopes = match grant.scopes.as_slice() {
         [] => String::new(),
+        [scope] => format!(" with the scope {scope}"),
         scopes => format!(" with the scopes {}", scopes.join(" ")),
     };
     let expires = match (grant.expires_at, grant.can_refresh()) {
         (_, true) => "mcpreel refreshes the token when it expires".to_owned(),
-        (Some(at), false) => format!("the token expires in {} min", at.saturating_sub(now()) / 60),
-        (None, false) => "the server does not say when the token expires".to_owned(),
+        (Some(at), false) => {
+            format!("the token expires in {}, then you log in again", remaining(at.saturating_sub(now())))
+        }
+        (None, false) => "the authorization server does not say when the token expires".to_owned(),
     };
     format!("logged in to {} at {}{scopes}; {expires}", redact_url(&grant.server), grant.issuer)
 }

@@ -1,5 +1,6 @@
 //! `logins`: the user's logins at servers.
 
+use crate::cli::login::remaining;
 use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
@@ -84,8 +85,7 @@ fn state(grant: &Grant) -> String {
     match (left, grant.can_refresh()) {
         (_, true) => "refreshed when it expires".to_owned(),
         (Some(0), false) => "expired".to_owned(),
-        (Some(left @ ..60), false) => format!("expires in {left} s"),
-        (Some(left), false) => format!("expires in {} min", left / 60),
+        (Some(left), false) => format!("expires in {}", remaining(left)),
         (None, false) => "no known end".to_owned(),
     }
 }

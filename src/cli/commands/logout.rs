@@ -10,6 +10,7 @@ use crate::runtime::login::{revoke, server_url};
 use crate::transport::Remote;
 use clap::Args;
 use std::path::PathBuf;
+use url::Url;
 
 /// Forget a login, and revoke its tokens if the authorization server supports that.
 #[derive(Debug, Args)]
@@ -38,25 +39,29 @@ pub(crate) struct LogoutArgs {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &LogoutArgs, context: &Context) -> Result<Outcome, CommandError> {
     let logins = Logins::here()?;
-    let reading = |error: &std::io::Error| CommandError::reading(logins.path(), error);
     let wanted = args.url.as_deref().map(server_url).transpose()?;
-    let mut chosen = logins.all().map_err(|error| reading(&error))?;
-    if let Some(wanted) = &wanted {
-        chosen.retain(|grant| grant.server == wanted.as_str());
-        if chosen.is_empty() {
-            let error = CommandError::usage(format!("you are not logged in to {}", redact_url(wanted.as_str())));
-            return Err(error.hint("`mcpreel logins` lists your logins"));
-        }
+    let forgotten = forget(&logins, wanted.as_ref().map(Url::as_str))?;
+    if let Some(wanted) = wanted.filter(|_| forgotten.is_empty()) {
+        let error = CommandError::usage(format!("you are not logged in to {}", redact_url(wanted.as_str())));
+        return Err(error.hint("`mcpreel logins` lists your logins"));
     }
     let remote = Remote { cacert: args.cacert.clone(), ..Remote::default() };
-    for grant in chosen {
-        let lock = logins.lock().map_err(|error| CommandError::writing(logins.path(), &error))?;
-        logins.remove(&lock, &grant.server).map_err(|error| CommandError::writing(logins.path(), &error))?;
-        drop(lock);
+    for grant in forgotten {
         let revoked = runtime::block_on(revoke(&grant, &remote));
         context.printer.note(&described(&grant, &revoked));
     }
     Ok(Outcome::Clean)
+}
+
+/// Forgets the login at a server, or all logins. Waits until no other process refreshes a token, which would bring its
+/// login back.
+fn forget(logins: &Logins, server: Option<&str>) -> Result<Vec<Grant>, CommandError> {
+    let reading = |error| CommandError::reading(logins.path(), &error);
+    if logins.all().map_err(reading)?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lock = logins.lock().map_err(|error| CommandError::writing(logins.path(), &error))?;
+    logins.remove(&lock, server).map_err(|error| CommandError::writing(logins.path(), &error))
 }
 
 /// What happened to a login, in words.

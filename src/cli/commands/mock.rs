@@ -43,6 +43,7 @@ use upstream::Upstream;
 Examples:
   mcpreel mock session.reel
   mcpreel mock session.reel --match normalised --reuse
+  mcpreel mock session.reel --stream 1
   mcpreel mock session.reel --map /home/me/project=/builds/project
   mcpreel mock session.reel --strict --report report.json --redact
   mcpreel mock session.reel --listen 0 --ready-file ready.json
@@ -57,8 +58,9 @@ pub(crate) struct MockArgs {
     reels: Vec<PathBuf>,
     #[command(flatten)]
     options: MockOptions,
-    /// Ignore the value at this JSON Pointer, relative to the message, when requests are compared (repeatable).
-    #[arg(long, value_name = "POINTER", value_parser = comparing::pointer)]
+    /// Ignore the value at this JSON Pointer, relative to the message, when requests are compared. Only in some requests:
+    /// tools/call:echo=/params/arguments/now (repeatable).
+    #[arg(long, value_name = "[METHOD[:NAME]=]POINTER", value_parser = comparing::pointer)]
     ignore: Vec<String>,
     /// Write the report to this file as one JSON object, instead of to stderr as text.
     #[arg(long, value_name = "FILE")]
@@ -87,6 +89,9 @@ pub(super) struct MockOptions {
     /// the same position).
     #[arg(long = "match", value_enum, value_name = "MODE", default_value_t = MatchArg::Exact)]
     matching: MatchArg,
+    /// Serve only this session of a reel with several (repeatable).
+    #[arg(long = "stream", value_name = "NUMBER")]
+    streams: Vec<u32>,
     /// Replace a text, such as the path of a folder, in everything that was recorded: in the requests that clients must
     /// repeat, and in the answers (repeatable).
     #[arg(long = "map", value_name = "OLD=NEW", value_parser = super::replay::mapping)]
@@ -143,6 +148,7 @@ impl MockOptions {
     pub(super) fn check_absent(&self) -> Result<(), CommandError> {
         let given = [
             ("--match", self.matching != MatchArg::Exact),
+            ("--stream", !self.streams.is_empty()),
             ("--map", !self.maps.is_empty()),
             ("--reuse", self.reuse),
             ("--strict", self.strict),

@@ -1,16 +1,16 @@
 //! `redact`: writes a reel without its secrets, or reports them.
 
 use crate::cli::printer::Format;
-use crate::cli::recordings::twice::TwicePath;
+use crate::cli::recordings::twice::{Lines, TwicePath};
 use crate::cli::redaction::{KeyOptions, count, learn, rewrite};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::files::output::Output;
+use crate::files::output::{Output, check_apart};
 use crate::files::reels;
-use crate::redact::detectors::DETECTORS;
+use crate::redact::detectors::{DETECTORS, OTHER_RULES};
 use crate::render::redaction;
 use crate::share::Redaction;
-use crate::wire::text::counted;
+use crate::wire::text::{counted, excerpt};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -24,14 +24,19 @@ use std::path::{Path, PathBuf};
 ///
 /// What looks like ordinary text cannot be found: names of persons and projects, internal host names, passwords that are
 /// words and stand in prose, hexadecimal, binary data (the report lists the events), encrypted or compressed text inside of
-/// messages. Therefore read the result before you share it: `mcpreel show --full --no-fold shared.reel`. If a
+/// messages. A password below five characters, a number below six digits, and an ordinary word stay where nothing says what
+/// they are, and the report counts them. Therefore read the result before you share it: `mcpreel show --full --no-fold shared.reel`. If a
 /// secret is left, add it to .mcpreel.toml (see below) and redact the original again.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "mcpreel redact [OPTIONS] [REEL] -o <FILE>\n       mcpreel redact [OPTIONS] [REEL] --check|--dry-run"
+)]
 #[command(after_help = "\
 Examples:
   mcpreel redact -o shared.reel       # the newest reel; the original stays
   mcpreel redact session.reel -o shared.reel
   mcpreel redact session.reel --check   # exit code 1 if there are secrets
+  mcpreel redact shared.md --check      # any text
   mcpreel redact session.reel --dry-run -f json | jq '.places[]'
   mcpreel redact a.reel -o b.reel --key-file ~/.mcpreel.key   # same pseudonyms
   mcpreel reel cut session.reel -o part.reel --redact tool:echo  # a part
@@ -39,12 +44,16 @@ Examples:
 A colleague opens the result with `mcpreel show shared.reel`. For someone without mcpreel, write what it prints to a file, or \
 `mcpreel export --format markdown shared.reel -o shared.md`.
 
+The note `redaction` in the new reel's header, which `mcpreel reel info` prints, has the digest of all rules and settings: \
+reels with the same digest were redacted alike. It also says that what looks like a pseudonym is one.
+
 The table [redact] in .mcpreel.toml adds rules and exempts texts: pointers, headers, env, members, allow, \
 allow_patterns, disable, and rules with name, pattern and severity.")]
 pub(crate) struct RedactArgs {
-    /// The reel, or JSON lines; `-` for stdin (default: the newest).
+    /// The reel, or JSON lines; `-` for stdin (default: the newest). With --check or --dry-run also any text.
     reel: Option<PathBuf>,
-    /// Write the redacted reel to this file; `-` is stdout.
+    /// Write the redacted reel to this file, never to the reel itself; `-` is stdout. Required, except with --check,
+    /// --dry-run and --rules.
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["dry_run", "check", "rules"])]
     output: Option<PathBuf>,
     /// Overwrite an existing file.
@@ -72,6 +81,11 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
     }
     let mut redaction = args.key.redaction()?;
     let reel = TwicePath::of(args.reel.as_deref())?;
+    if let Some(lines) = Lines::of(&reel)? {
+        return check_text(&lines, args, redaction.of_text(), context);
+    }
+    args.output.as_ref().map_or(Ok(()), |output| check_apart(&reel.opened, output))?;
+    args.key.note_if_redacted(&reel)?;
     // Before the reel is read: an existing file is an error at once.
     let output = args.output.as_ref().map(|path| Output::create(path, args.force)).transpose()?;
     learn(&mut redaction, &reel)?;
@@ -83,15 +97,37 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
             Some(events)
         }
     };
-    print(args, &redaction, &reel, context)?;
+    print(args, &redaction, &reels::shown(&reel.shown), context)?;
     if let (Some(events), Some(path)) = (events, &args.output) {
         context.printer.note(&format!("{} in {}", counted(events, "event"), path.display()));
     }
-    let is_found = redaction.report().count() > 0;
-    Ok(if args.check && is_found { Outcome::Findings } else { Outcome::Clean })
+    Ok(outcome(args, &redaction))
 }
 
-fn print(args: &RedactArgs, redaction: &Redaction, reel: &TwicePath, context: &Context) -> Result<(), CommandError> {
+fn outcome(args: &RedactArgs, redaction: &Redaction) -> Outcome {
+    if args.check && redaction.report().count() > 0 { Outcome::Findings } else { Outcome::Clean }
+}
+
+/// Reports the secrets in a text that is no recording. It cannot be redacted: nothing says what a program reads in it.
+fn check_text(
+    lines: &Lines,
+    args: &RedactArgs,
+    mut redaction: Redaction,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
+    let name = lines.shown.display();
+    if !args.check && !args.dry_run {
+        return Err(CommandError::usage(format!("{name} is a text, not a recording"))
+            .hint("--check looks for secrets in it; to replace them, redact the reel and export it again"));
+    }
+    lines.each(|number, line| redaction.learn_line(number, line))?;
+    redaction.end_learning();
+    lines.each(|number, line| redaction.count_line(number, line))?;
+    print(args, &redaction, &name.to_string(), context)?;
+    Ok(outcome(args, &redaction))
+}
+
+fn print(args: &RedactArgs, redaction: &Redaction, name: &str, context: &Context) -> Result<(), CommandError> {
     let report = redaction.report();
     let is_stdout_taken = args.output.as_deref() == Some(Path::new("-"));
     if args.format == Format::Json {
@@ -105,12 +141,11 @@ fn print(args: &RedactArgs, redaction: &Redaction, reel: &TwicePath, context: &C
         };
     }
     let width = context.printer.width.unwrap_or(100);
-    let name = reels::shown(&reel.shown);
     if is_stdout_taken {
-        context.printer.report(|palette| redaction::text(report, &name, width, palette));
+        context.printer.report(|palette| redaction::text(report, name, width, palette));
         return Ok(());
     }
-    context.printer.text(&redaction::text(report, &name, width, &context.printer.palette))
+    context.printer.text(&redaction::text(report, name, width, &context.printer.palette))
 }
 
 fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError> {
@@ -118,11 +153,18 @@ fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError
         let rules = DETECTORS.iter().map(|detector| {
             json!({"rule": detector.name, "severity": detector.severity.name(), "example": detector.example})
         });
-        context.printer.json(&rules.collect::<Vec<Value>>())?;
+        let others = OTHER_RULES
+            .iter()
+            .map(|(name, severity, about)| json!({"rule": name, "severity": severity.name(), "about": about}));
+        context.printer.json(&others.chain(rules).collect::<Vec<Value>>())?;
         return Ok(Outcome::Clean);
     }
     let width = DETECTORS.iter().map(|detector| detector.name.len()).max().unwrap_or_default();
     let room = context.printer.width.unwrap_or(usize::MAX).saturating_sub(width + 13);
+    for (name, severity, about) in OTHER_RULES {
+        let about = excerpt(about, room);
+        context.printer.line(&format!("{name:<width$}  {:<8} {about}", severity.name()))?;
+    }
     for detector in DETECTORS {
         let example: String = detector.example.replace('\n', " ").chars().take(room).collect();
         context.printer.line(&format!("{:<width$}  {:<8} {example}", detector.name, detector.severity.name()))?;

@@ -9,9 +9,11 @@ mod update;
 
 use crate::cli::comparing::NormaliseArgs;
 use crate::cli::packs::PackOptions;
+use crate::cli::recordings::twice::TwicePath;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::target::Target;
+use crate::cli::verdict::Junit;
 use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
@@ -22,7 +24,7 @@ use crate::wire::text::counted;
 use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use report::{Form, Replayed};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Send the client side of a recorded session to a server, and compare the answers.
@@ -42,9 +44,19 @@ Examples:
   mcpreel replay session.reel --update -- my-server    # accept the answers
   mcpreel replay old.reel --era modern -- my-server    # no `initialize`
   mcpreel replay recordings/ -j 4 --shard 1/2 -- my-server
-  mcpreel replay suite.yaml --format junit >results.xml
+  mcpreel replay suite.yaml --junit results.xml
+  mcpreel replay session.reel --ignore 'tools/call:now=/result' -- my-server
 
-Exit codes: 0 no difference; 1 differences; 2 usage, or a tool that may destroy data; 3 the recording cannot be read or has no messages of a client; 4 the server or the connection failed; 5 a request was not answered in time.")]
+A suite file is a list in YAML. Each entry has a `reel`, relative to the file, and may have options and a server's command:
+  - reel: login.reel
+    command: [node, server.js]
+  - reel: search.reel
+    options: [--ignore, /result/structuredContent/took]
+    command: [node, server.js, --index, test]
+
+The summary counts messages as `mcpreel diff` does: a request and its answer are one.
+
+Exit codes: 0 no difference; 1 differences; 2 usage, or a tool that may destroy data; 3 the recording cannot be read, is damaged or has no messages of a client; 4 the server or the connection failed; 5 a request was not answered in time.")]
 pub(crate) struct ReplayArgs {
     /// The recording: a reel, or JSON lines; or several: a folder, or a suite file in YAML.
     reel: PathBuf,
@@ -68,7 +80,7 @@ pub(crate) struct ReplayArgs {
     /// How long to wait for each answer (default: 30s).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<Duration>,
-    /// Stop at the first answer that differs.
+    /// Stop at the first answer that differs or does not come.
     #[arg(long)]
     fail_fast: bool,
     /// Send at most this many requests at the same time.
@@ -99,9 +111,15 @@ pub(crate) struct ReplayArgs {
     /// Replace the recording by the new session, after the differences were printed.
     #[arg(long, conflicts_with_all = ["dry_run", "repeat"])]
     update: bool,
-    /// Record the new session to this reel (default: a new reel in the folder of reels).
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
+    /// Write the new session to this reel (default: a new reel in the folder of reels). Of several, the others get numbers.
+    #[arg(short, long, visible_alias = "record", value_name = "FILE", conflicts_with = "no_record")]
+    output: Option<PathBuf>,
+    /// Overwrite an existing file.
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Keep no reel of the new session.
+    #[arg(long)]
+    no_record: bool,
     /// Replay this many recordings of a folder or suite at the same time.
     #[arg(short, long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     jobs: u32,
@@ -111,6 +129,9 @@ pub(crate) struct ReplayArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = Form::Human)]
     format: Form,
+    /// Also write JUnit XML to this file, whatever the output format is.
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    junit: Option<PathBuf>,
     #[command(flatten)]
     normalise: NormaliseArgs,
     /// Also compare the order of requests and notifications, whether a notification came before or after the result of
@@ -124,6 +145,15 @@ pub(crate) struct ReplayArgs {
     redact: RedactOptions,
     #[command(flatten)]
     target: Target,
+}
+
+/// The reel of a new session.
+struct NewReel {
+    path: PathBuf,
+    /// The path as the user knows it; empty if the reel is not kept.
+    shown: String,
+    /// The file that disappears with it, if the reel is not kept.
+    _unnamed: Option<TwicePath>,
 }
 
 /// How many times faster than recorded to send; `None` is as fast as possible.
@@ -160,11 +190,12 @@ enum EraArg {
 }
 
 pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     if suite::is_suite(args) {
-        return suite::run(args, context);
+        return suite::run(args, junit, context);
     }
     let sessions = match recordings::chosen(&args.reel, &args.stream) {
-        Err(error) if !args.dry_run && is_reported(&error) => return unreadable(error, args, context),
+        Err(error) if !args.dry_run && is_reported(&error) => return unreadable(error, args, junit, context),
         sessions => sessions?,
     };
     let selection = args.selection()?;
@@ -174,9 +205,10 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
         return Ok(Outcome::Clean);
     }
     args.check(&plans)?;
+    args.warn_of_unlisted(&plans, context);
     let mut warning = report::warning(args, context)?;
     let replayed = all(plans, args, &mut warning, context)?;
-    finish(replayed, args, warning, context)
+    finish(replayed, args, junit, warning, context)
 }
 
 /// Whether reports for programs have a failed case for this error.
@@ -185,29 +217,36 @@ fn is_reported(error: &CommandError) -> bool {
 }
 
 /// Reports that there is no recording.
-fn unreadable(error: CommandError, args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
+fn unreadable(
+    error: CommandError,
+    args: &ReplayArgs,
+    junit: Option<Junit>,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     let mut warning = report::warning(args, context)?;
     let failed = Replayed::not_begun(args, 0, 1, error).redacted(&args.redact)?;
     report::one(&failed, args, &mut warning, context)?;
-    finish(vec![failed], args, warning, context)
+    finish(vec![failed], args, junit, warning, context)
 }
 
 /// Writes the reports that are about all sessions, and returns how the command ends.
 fn finish(
     replayed: Vec<Replayed>,
     args: &ReplayArgs,
+    junit: Option<Junit>,
     mut warning: SecretWarning,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let sessions: Vec<&SessionReport> = replayed.iter().map(|one| &one.view).collect();
-    report::write(&sessions, args.format, &mut warning, context)?;
+    report::write(&sessions, args.format, junit, &mut warning, context)?;
     warning.print();
     let has_differences = replayed.iter().any(Replayed::is_different);
     let mut errors = replayed.into_iter().filter_map(|one| one.error);
     let Some(first) = errors.next() else {
         return Ok(if has_differences { Outcome::Findings } else { Outcome::Clean });
     };
-    errors.for_each(|error| context.printer.complain(&error));
+    // What is wrong with the recording is wrong for each of its sessions.
+    errors.filter(|error| error.message != first.message).for_each(|error| context.printer.complain(&error));
     Err(first)
 }
 
@@ -284,9 +323,22 @@ impl ReplayArgs {
         let is_whole = plans.len() == 1 && plans.iter().all(|plan| plan.omissions().is_empty());
         if self.update && !(is_whole && self.maps.is_empty() && self.stream.is_empty()) {
             return Err(CommandError::usage("--update needs the whole recording, with one session and without --map")
-                .hint("record the parts anew with --record"));
+                .hint("record the parts anew with -o"));
         }
         if self.update { update::check(&self.reel) } else { Ok(()) }
+    }
+
+    /// Warns of tools of which the recording does not say whether they may destroy data.
+    fn warn_of_unlisted(&self, plans: &[Plan], context: &Context) {
+        let calls: Vec<_> = plans.iter().flat_map(Plan::unlisted).collect();
+        let is_chosen = self.allow_destructive || !self.filter.is_empty();
+        let Some(first) = calls.first().filter(|_| !is_chosen) else { return };
+        let count = counted(calls.len() as u64, "call");
+        context.printer.note(&format!(
+            "sending {count} of tools that the recording does not list, so they may destroy data (the first is {}, seq {}); \
+             --read-only leaves them out, --allow-destructive ends this warning",
+            first.tool, first.seq
+        ));
     }
 
     fn settings(&self) -> Result<Settings, CommandError> {
@@ -303,16 +355,22 @@ impl ReplayArgs {
         };
         let default = Settings::default();
         let max_in_flight = self.concurrency.map_or(usize::MAX, |limit| limit as usize);
-        Ok(Settings { speed: self.pace.0, timeout: self.timeout.unwrap_or(default.timeout), max_in_flight, answers })
+        let (speed, timeout) = (self.pace.0, self.timeout.unwrap_or(default.timeout));
+        Ok(Settings { speed, timeout, max_in_flight, answers, stops_early: self.fail_fast })
     }
 
     /// The reel of the new session with this number.
-    fn reel_of(&self, number: usize) -> Result<PathBuf, CommandError> {
-        match &self.record {
-            Some(path) => Ok(recordings::numbered(path, number)),
+    fn reel_of(&self, number: usize) -> Result<NewReel, CommandError> {
+        let kept = |path: PathBuf| NewReel { shown: path.display().to_string(), path, _unnamed: None };
+        match &self.output {
+            _ if self.no_record => {
+                let unnamed = TwicePath::written(Path::new(""), |_| Ok(()))?;
+                Ok(NewReel { path: unnamed.opened.clone(), shown: String::new(), _unnamed: Some(unnamed) })
+            }
+            Some(path) => Ok(kept(recordings::numbered(path, number))),
             None => {
                 let name = if number > 1 { format!("replay-{number}") } else { "replay".to_owned() };
-                reels::new_path(&name)
+                reels::new_path(&name).map(kept)
             }
         }
     }

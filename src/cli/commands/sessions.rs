@@ -1,10 +1,10 @@
 //! `sessions`: the user's live sessions.
 
-use super::stats::Stats;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::render::line::visible_text;
 use crate::render::table::{BLANK, fitted};
+use crate::session::stats::Counter;
 use crate::sessions::live::{self, HOW_TO_START, Live, RecordedHandshake, looked_in};
 use crate::trace::{AheadReader, ReelReader};
 use clap::{Args, ValueEnum};
@@ -52,13 +52,13 @@ enum Format {
 /// What a session's reel contains.
 struct SessionFacts {
     /// Counts by stream.
-    streams: BTreeMap<u32, Stats>,
+    streams: BTreeMap<u32, Counter>,
 }
 
 impl SessionFacts {
     fn of(reel: &Path) -> Option<Self> {
         let reader = ReelReader::open(reel).ok()?.following();
-        Some(Self { streams: Stats::by_stream(&mut AheadReader::start(reader).ok()?).ok()? })
+        Some(Self { streams: Counter::by_stream(&mut AheadReader::start(reader).ok()?).ok()? })
     }
 
     /// The numbers of messages, errors and unanswered requests of a stream, or of all if it is 0.

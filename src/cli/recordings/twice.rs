@@ -6,7 +6,7 @@ use crate::files::reels;
 use crate::trace::{Block, Damage, Event, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::Framing;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl TwicePath {
             return Ok(Self { opened: shown.clone(), shown, _spooled: None });
         }
         let failed = |error: io::Error| CommandError::reading(&shown, &error);
-        let mut from: Box<dyn io::Read> = match is_stdin {
+        let mut from: Box<dyn Read> = match is_stdin {
             true => Box::new(io::stdin()),
             false => Box::new(File::open(&shown).map_err(failed)?),
         };
@@ -130,6 +130,64 @@ impl TwicePath {
     fn damaged(&self, damage: &Damage) -> CommandError {
         CommandError::new(ErrorKind::Input, format!("{}: {damage}", self.shown.display()))
             .hint("`mcpreel reel repair` writes an intact reel from what can be read")
+    }
+}
+
+/// A text that is no recording.
+pub(in crate::cli) struct Lines {
+    opened: PathBuf,
+    /// The path as the user knows it.
+    pub shown: PathBuf,
+}
+
+/// The maximum length of what is passed on at once of a line. Unit: bytes.
+const LINE_BYTES: u64 = 64 << 10;
+
+impl Lines {
+    /// The lines of a file; `None` if it is a recording, or no text.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub(in crate::cli) fn of(path: &TwicePath) -> Result<Option<Self>, CommandError> {
+        if path.open().is_ok() || !path.opened.is_file() {
+            return Ok(None);
+        }
+        let mut start = Vec::new();
+        let lines = Self { opened: path.opened.clone(), shown: path.shown.clone() };
+        lines.file()?.take(LINE_BYTES).read_to_end(&mut start).map_err(|error| lines.failed(&error))?;
+        let is_cut = |error: std::str::Utf8Error| error.error_len().is_none();
+        let is_control = |byte: &u8| *byte < 0x20 && !byte.is_ascii_whitespace() && *byte != 0x1b;
+        let is_text = std::str::from_utf8(&start).err().is_none_or(is_cut) && !start.iter().any(is_control);
+        Ok(is_text.then_some(lines))
+    }
+
+    /// Passes on every line with its number, from 1; a long one in pieces.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub(in crate::cli) fn each(&self, mut take: impl FnMut(u64, &[u8])) -> Result<(), CommandError> {
+        let mut input = io::BufReader::new(self.file()?);
+        let (mut number, mut line) = (1, Vec::new());
+        loop {
+            line.clear();
+            let read =
+                (&mut input).take(LINE_BYTES).read_until(b'\n', &mut line).map_err(|error| self.failed(&error))?;
+            if read == 0 {
+                return Ok(());
+            }
+            take(number, &line);
+            number += u64::from(line.ends_with(b"\n"));
+        }
+    }
+
+    fn file(&self) -> Result<File, CommandError> {
+        File::open(&self.opened).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &io::Error) -> CommandError {
+        CommandError::reading(&self.shown, error)
     }
 }
 

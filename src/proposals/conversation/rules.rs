@@ -30,33 +30,41 @@ mod open_questions {
 rules! {
     UNDECLARED_SERVER = Error "conversation/undeclared-server",
         "The host sends `conversation/userMessage` only to a server that declared `conversationEvents.onUserMessage: true`.",
-        "SEP-1975, Message Flow";
+        "SEP-1975, Message Flow",
+        fix "Read the declaration of each server, and leave out those that do not ask for user messages.";
     ID_REUSED = Error "conversation/message-id-reused",
         "The host gives each user message a `messageId` of its own: two `conversation/userMessage` with different `content` never share one.",
-        "SEP-1975, conversation/userMessage";
+        "SEP-1975, conversation/userMessage",
+        fix "Make a new random `messageId` for each user message.";
     RESENT = Warning "conversation/message-resent",
         "The host sends the same `conversation/userMessage` (same `messageId` and `content`) to a server only once, even if the server did not respond. It may repeat it after error -32601 (method not found).",
-        "SEP-1975, Error Handling";
+        "SEP-1975, Error Handling",
+        fix "Remember which messages each server got; do not send one again when no response comes.";
     NOT_FANNED_OUT = Error "conversation/not-fanned-out",
         "A host that sends a user message to one server must send it to every connected server that declared `conversationEvents.onUserMessage: true`.",
         "SEP-1975, Message Flow",
         fix "Send the message to all subscribed servers before the model gets it.";
     REVOKED = Error "conversation/revoked",
         "The host sends no `conversation/userMessage` to a server while the user's permission for that server is revoked. Checked only if the reel notes the revocation.",
-        "SEP-1975, Security Implications";
+        "SEP-1975, Security Implications",
+        fix "Check the user's permission for the server right before you send each user message.";
     NOT_AWAITED = Warning "conversation/not-awaited",
         "After `conversation/userMessage`, the host must wait until the server has responded or 500 ms have passed before it lets the model answer. Checked only if the reel notes when the model answered.",
-        "SEP-1975, Message Flow and Timeouts";
+        "SEP-1975, Message Flow and Timeouts",
+        fix "Wait for all contexts, at most 500 ms, and then build the prompt.";
     SLOW = Warning "conversation/slow-answer",
         "The server must respond to `conversation/userMessage` within 500 ms; a host skips a slower server.",
-        "SEP-1975, Timeouts";
+        "SEP-1975, Timeouts",
+        fix "Answer with an empty context when time runs out, and prepare what takes longer beforehand.";
     UNANSWERED = Warning "conversation/unanswered",
         "The server answers each `conversation/userMessage` that the host sent as a notification with a `conversation/context`, which is empty if it has nothing to add. Checked when the host sends its next user message, at least a second later.",
-        "SEP-1975, Message Flow";
+        "SEP-1975, Message Flow",
+        fix "Send a `conversation/context` with the `messageId` alone if you have nothing to add.";
     BARE_ANSWER = Error "conversation/bare-answer",
         "The server must not send a JSON-RPC response to a `conversation/userMessage` that the host sent as a notification (without an id).",
         "SEP-1975, Message Flow, AMB-A1",
-        assumes open_questions::A1;
+        assumes open_questions::A1,
+        fix "Send `conversation/context` as a notification with the `messageId` of the user message.";
     UNCORRELATED = Error "conversation/uncorrelated-context",
         "A server that sends `conversation/context` must name in `messageId` a user message that the host sent; without `messageId`, exactly one user message must still wait for its context.",
         "SEP-1975, conversation/context, AMB-A1",
@@ -65,48 +73,60 @@ rules! {
     GUESSED = Info "conversation/guessed-context",
         "A server that sends `conversation/context` must include the `messageId` of the user message, even if only one user message waits for its context.",
         "SEP-1975, conversation/context, AMB-A1",
-        assumes open_questions::A1;
+        assumes open_questions::A1,
+        fix "Copy the `messageId` of the user message into the context.";
     CARRIER = Info "conversation/carrier",
         "A note, which no session can avoid: it names the form in which the server returned its first context (as a result, a notification or a request), because the proposal does not define the form.",
         "SEP-1975, Message Flow, AMB-A1",
-        assumes open_questions::A1;
+        assumes open_questions::A1,
+        fix "Nothing needs to be fixed; agree with the other side on one form.";
     BOTH_TEXTS = Warning "conversation/both-texts",
         "The server answers a user message with either `context` (plain text) or `structuredContext` (a list of memories), not with both.",
         "SEP-1975, conversation/context, AMB-A2",
-        assumes open_questions::A2;
+        assumes open_questions::A2,
+        fix "Choose one form, and put all of the text into it.";
     RELEVANCE = Info "conversation/relevance",
         "In `structuredContext.memories`, the server gives each memory a `relevance` from 0 to 1, if it gives one.",
-        "SEP-1975, conversation/context";
+        "SEP-1975, conversation/context",
+        fix "Scale the relevance to the range from 0 to 1, or leave it out.";
     CONTEXT_SIZE = Warning "conversation/context-size",
         "The server must return at most 16 KiB of text in the context for one user message.",
-        "SEP-1975, Open Questions 1";
+        "SEP-1975, Open Questions 1",
+        fix "Return the most relevant memories only, and stop before 16 KiB.";
     HISTORY = Info "conversation/history-shared",
         "The host must leave `recentHistory` out of `conversation/userMessage`, because it shows the server earlier messages of the conversation. Reported once per session.",
         "SEP-1975, Security Implications, AMB-A3",
-        assumes open_questions::A3;
+        assumes open_questions::A3,
+        fix "Send the new message alone unless the user agreed to share the history.";
     FUTURE_KEY = Info "conversation/future-key",
         "The server declares no member but `onUserMessage` in `conversationEvents`; the proposal defines no other.",
-        "SEP-1975, Open Questions 3";
+        "SEP-1975, Open Questions 3",
+        fix "Remove the other members from `conversationEvents`.";
     NOT_TEXT = Warning "conversation/not-text",
         "The host sends the `content` of `conversation/userMessage` as a string, even if the user's message had images or other parts.",
         "SEP-1975, conversation/userMessage, AMB-A5",
-        assumes open_questions::A5;
+        assumes open_questions::A5,
+        fix "Join the texts of the message's parts into one string.";
     SECOND_CONTEXT = Error "conversation/second-context",
         "The server must return only one context for each `conversation/userMessage`: as the result, or as one `conversation/context`.",
-        "SEP-1975, Message Flow";
+        "SEP-1975, Message Flow",
+        fix "Collect everything you know about a message, and answer once.";
     EMPTY_ID = Warning "conversation/empty-message-id",
         "The host gives each `conversation/userMessage` a `messageId` that is not an empty text, because it must identify the message.",
-        "SEP-1975, conversation/userMessage";
+        "SEP-1975, conversation/userMessage",
+        fix "Make a random `messageId`, such as a UUID, for each user message.";
     NEAR_MISS = Warning "conversation/near-miss",
         "In a context, the server spells the names of the members as the proposal does (`structuredContext`, not `structured_context`).",
-        "SEP-1975, conversation/context";
+        "SEP-1975, conversation/context",
+        fix "Rename the member to the spelling in the proposal; others are ignored.";
     UNUSED = Info "conversation/unused",
         "The host sends at least one `conversation/userMessage` to a server that declared `conversationEvents.onUserMessage: true`. Checked at the end of the session.",
-        "SEP-1975, Backward Compatibility";
+        "SEP-1975, Backward Compatibility",
+        fix "Send user messages to the server, or ask the user for permission to do so.";
 }
 
 /// The response time that the proposal recommends as the limit (SEP-1975, Timeouts).
-const RESPONSE_LIMIT: Duration = Duration::from_millis(500);
+pub(super) const RESPONSE_LIMIT: Duration = Duration::from_millis(500);
 /// Larger contexts are reported. In bytes.
 const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 

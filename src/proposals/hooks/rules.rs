@@ -23,68 +23,87 @@ mod open_questions {
 rules! {
     UNSUPPORTED_EVENT = Error "hooks/unsupported-event",
         "The server declares hooks only on events that the client listed in `hooks.supported_events` in `initialize`.",
-        "SEP-2282, Capability negotiation";
+        "SEP-2282, Capability negotiation",
+        fix "Read the client's `hooks.supported_events` first, and leave out hooks on other events.";
     WITHOUT_CLIENT = Error "hooks/without-client",
         "The server declares the capability `hooks` only if the client declared `hooks`, too.",
-        "SEP-2282, Capability negotiation";
+        "SEP-2282, Capability negotiation",
+        fix "Add `hooks` to your result of `initialize` only if the request has it.";
     TWO_PLACES = Warning "hooks/two-places",
         "A side that declares both `hooks` and `experimental.hooks` must declare the same in both. If they differ, `hooks` counts.",
-        "SEP-2282, Relationship to experimental capabilities";
+        "SEP-2282, Relationship to experimental capabilities",
+        fix "Make both members from the same value, or keep `hooks` alone.";
     UNKNOWN_EVENT = Warning "hooks/unknown-event",
         "Client and server name only these events in hooks: `session_start`, `session_end`, `pre_tool_use`, `post_tool_use`, `pre_request` and `post_request`.",
         "SEP-2282, Event types, AMB-D11",
-        assumes open_questions::D11;
+        assumes open_questions::D11,
+        fix "Use one of the six names exactly as the proposal spells it.";
     ARGS_WITHOUT_TOOL = Error "hooks/args-without-tool",
         "A server that declares a hook with `context_tool_args` also names the `context_tool` that the arguments are for.",
-        "SEP-2282, Hook declaration schema";
+        "SEP-2282, Hook declaration schema",
+        fix "Add the `context_tool`, or remove `context_tool_args`.";
     MATCHER = Warning "hooks/matcher-not-applicable",
         "The server gives a `matcher` only to hooks on `pre_tool_use` and `post_tool_use`.",
         "SEP-2282, Hook declaration schema, AMB-D3",
-        assumes open_questions::D3;
+        assumes open_questions::D3,
+        fix "Remove the `matcher`, or put the hook on `pre_tool_use` or `post_tool_use`.";
     UNKNOWN_TOOL = Error "hooks/unknown-tool",
         "The server names as the `context_tool` of a hook only a tool that its own `tools/list` contains.",
-        "SEP-2282, Hook declaration schema";
+        "SEP-2282, Hook declaration schema",
+        fix "Add the tool to `tools/list`, or correct the name in the hook.";
     TOOLS_MISSING = Error "hooks/tools-missing",
         "A server that declares a hook with a `context_tool` also declares the capability `tools`, because the client calls that tool.",
-        "SEP-2282, Hook declaration schema; MCP 2025-11-25, Tools, Capabilities";
+        "SEP-2282, Hook declaration schema; MCP 2025-11-25, Tools, Capabilities",
+        fix "Declare `tools` in your result of `initialize`, and list the tool there.";
     KEY_SUBSTITUTED = Error "hooks/key-substituted",
         "The client substitutes variables only in the values of `context_tool_args`, not in the names of its members.",
-        "SEP-2282, Template variables";
+        "SEP-2282, Template variables",
+        fix "Walk through the arguments and substitute in strings that are values; copy member names.";
     VARIABLE_PLACE = Warning "hooks/variable-place",
         "In `context` and `context_tool_args`, the server uses `{tool_name}` and `{tool_input}` only in hooks on `pre_tool_use` and `post_tool_use`, and `{tool_output}` only in hooks on `post_tool_use`.",
-        "SEP-2282, Template variables";
+        "SEP-2282, Template variables",
+        fix "Remove the variable, or put the hook on an event at which the variable has a value.";
     NO_NEGOTIATION = Warning "hooks/no-negotiation",
         "The server declares no hooks in its response to `server/discover` (revision 2026-07-28): hooks are negotiated in `initialize`, which that revision does not have.",
         "SEP-2282, Capability negotiation, AMB-D1",
-        assumes open_questions::D1;
+        assumes open_questions::D1,
+        fix "Leave `hooks` out of the result of `server/discover`.";
     TOOL_ARGUMENTS = Error "hooks/tool-arguments",
         "The server declares `context_tool_args` that conform to the `inputSchema` of the hook's `context_tool`. Texts with variables fit any type.",
         "SEP-2282, Hook declaration schema",
         fix "Correct `context_tool_args`, or let the tool's `inputSchema` accept text where a variable stands.";
     NOT_SUBSTITUTED = Warning "hooks/not-substituted",
         "When the client calls the `context_tool` of a hook with `tools/call`, it must have replaced each variable such as `{tool_name}` by its value.",
-        "SEP-2282, Template variables";
+        "SEP-2282, Template variables",
+        fix "Substitute the variables in all values of `context_tool_args` before you call the tool.";
     VARIABLE_CHANGED = Warning "hooks/variable-changed",
         "When the client calls the `context_tool` of a hook, it must leave a variable that has no value at the hook's event as it is, and not replace it by an empty text, `null` or the like.",
-        "SEP-2282, Template variables";
+        "SEP-2282, Template variables",
+        fix "Copy a variable without a value into the arguments as it stands, with its braces.";
     ORDER = Error "hooks/order",
         "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result.",
-        "SEP-2282, Event types";
+        "SEP-2282, Event types",
+        fix "Run `pre_tool_use` hooks before you send the call, and `post_tool_use` hooks after its result.";
     MOMENT = Warning "hooks/moment",
         "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result. Checked where no argument is `{tool_input}` or `{tool_name}`, or where the hook is on `pre_tool_use` and its matcher names one tool; the model may have called the same tool for another reason.",
-        "SEP-2282, Event types";
+        "SEP-2282, Event types",
+        fix "Run `pre_tool_use` hooks before you send the call, and `post_tool_use` hooks after its result.";
     ARGUMENT_MISSING = Warning "hooks/argument-missing",
         "The client calls the `context_tool` of a hook with all members of `context_tool_args`. Reported for a call with only some of them, of which at least one has the declared constant value; the model may have made that call itself.",
-        "SEP-2282, Client behaviour";
+        "SEP-2282, Client behaviour",
+        fix "Send all of the declared arguments, those without variables as well.";
     EXCLUDED_INPUT = Warning "hooks/excluded-input",
         "The client calls the `context_tool` of a `post_tool_use` hook with `matcher.input_contains` at most as often as there were calls whose arguments, as compact JSON, contain that text. Checked where an argument has a variable such as `{tool_name}`.",
-        "SEP-2282, Matchers";
+        "SEP-2282, Matchers",
+        fix "Compare the call's arguments, as compact JSON, with `input_contains` before you run the hook.";
     EXCLUDED_TOOL = Error "hooks/excluded-tool",
         "The client calls the `context_tool` of a hook only for tools whose names the hook's `matcher.tool_name` matches. Checked where an argument is `{tool_name}`.",
-        "SEP-2282, Matchers";
+        "SEP-2282, Matchers",
+        fix "Compare the tool's name with `matcher.tool_name` before you run the hook.";
     UNKNOWN_VARIABLE = Info "hooks/unknown-variable",
         "In hooks, the server uses only the variables `{project_name}`, `{session_id}`, `{tool_name}`, `{tool_input}` and `{tool_output}`; a client leaves any other one as it is.",
-        "SEP-2282, Template variables";
+        "SEP-2282, Template variables",
+        fix "Replace the variable by one of the five, or write the value itself.";
 }
 
 /// Checks one connection.

@@ -22,152 +22,197 @@ mod open_questions {
 rules! {
     CAPABILITY_MISSING = Error "mcpe/capability-missing",
         "A server that offers or answers the tool `events_subscribe`, or sends `events/event` or `events/batch`, must declare the capability `events`.",
-        "MCPE 2025-01-01 §1";
+        "MCPE 2025-01-01 §1",
+        fix "Declare `events` in your result of `initialize`, with the channels and features that you support.";
     TOOLS_MISSING = Error "mcpe/tools-missing",
         "A server that declares the capability `events` must offer the tool `events_subscribe` in `tools/list`.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "List `events_subscribe` and the other tools of MCPE in your result of `tools/list`.";
     TOOL_SET = Warning "mcpe/tool-set",
         "A server that declares the capability `events` offers all six tools of MCPE in `tools/list`; but if it declares `features.pause: false`, neither `events_pause` nor `events_resume`.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "List all six tools, and declare `features.pause: false` if you have no way to pause.";
     CHANNELS_FEATURES = Warning "mcpe/channels-features",
         "In the capability `events`, the server lists `cron` in `deliveryChannels` exactly if `features.cronSchedule` is true, and `scheduled` exactly if `features.scheduledDelivery` is true.",
-        "MCPE 2025-01-01 §1";
+        "MCPE 2025-01-01 §1",
+        fix "Derive `deliveryChannels` and `features` from the same settings.";
     FEATURE_UNSTATED = Warning "mcpe/feature-unstated",
         "In `features` of the capability `events`, the server states all four features (`wildcards`, `pause`, `cronSchedule`, `scheduledDelivery`) as true or false.",
-        "MCPE 2025-01-01 §1 and Server SDK Changes";
+        "MCPE 2025-01-01 §1 and Server SDK Changes",
+        fix "Write each of the four features as true or false.";
     UNSUPPORTED = Error "mcpe/unsupported-subscribe",
         "The client calls `events_subscribe` only if the server declared the capability `events` or offers that tool.",
-        "MCPE 2025-01-01, Backwards Compatibility";
+        "MCPE 2025-01-01, Backwards Compatibility",
+        fix "Look for the capability `events` in the server's result of `initialize` first.";
     UNDECLARED_CHANNEL = Error "mcpe/undeclared-channel",
         "The server grants a subscription only delivery channels that it declared in `deliveryChannels`.",
-        "MCPE 2025-01-01 §1";
+        "MCPE 2025-01-01 §1",
+        fix "Refuse channels that you did not declare, or add them to `deliveryChannels`.";
     TOO_MANY = Error "mcpe/too-many-subscriptions",
         "The server must not have more subscriptions at a time than the `maxSubscriptions` that it declared. Removed and expired ones do not count.",
-        "MCPE 2025-01-01 §1";
+        "MCPE 2025-01-01 §1",
+        fix "Count the subscriptions in use, and refuse a new one when the limit is reached.";
     SCHEDULE_MISSING = Warning "mcpe/schedule-missing",
         "A client that subscribes to the channel `cron` sends a `cronSchedule`; one that subscribes to the channel `scheduled` sends a `scheduledDelivery`.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Send the schedule of each channel that you ask for.";
     WILDCARDS = Error "mcpe/wildcards-unsupported",
         "A server that declares `features.wildcards: false` grants no subscription whose `eventTypes` contain `*`.",
-        "MCPE 2025-01-01 §1";
+        "MCPE 2025-01-01 §1",
+        fix "Refuse event types with `*`, or declare `features.wildcards: true`.";
     ID_REUSED = Error "mcpe/subscription-id-reused",
         "The server gives each subscription a `subscriptionId` of its own.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Make a new random UUID for each subscription.";
     GRANTED_OTHERWISE = Warning "mcpe/granted-otherwise",
         "The server's response to `events_subscribe` repeats the `filter`, the `delivery` and the `expiresAt` that the client asked for.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Copy these members from the request, and refuse what you cannot grant.";
     SCHEDULE_INVALID = Warning "mcpe/schedule-invalid",
         "The server grants a subscription with a `cronSchedule` only if its `expression` is valid and its `timezone` exists.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Parse the expression and look up the time zone before you grant the subscription.";
     UPDATE_HANDLER = Warning "mcpe/update-handler",
         "The client does not send a `handler` with `events_update`: a handler cannot be changed.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Unsubscribe, and subscribe again with the new handler.";
     ODD_GLOB = Warning "mcpe/odd-wildcard",
         "In a filter, the client uses `*` only as the whole event type or as its last segment (`github.*`); servers disagree on what other wildcards match.",
-        "MCPE 2025-01-01 §5";
+        "MCPE 2025-01-01 §5",
+        fix "List the event types one by one, or put `*` at the end after a dot.";
     NESTED_UPDATE = Warning "mcpe/nested-update",
         "When the client calls `events_update`, it puts the changes next to `subscriptionId`, not into a member `updates`.",
         "MCPE 2025-01-01 §2, AMB-E12",
-        assumes open_questions::E12;
+        assumes open_questions::E12,
+        fix "Move the members of `updates` up, next to `subscriptionId`.";
     WEBHOOK = Warning "mcpe/webhook-http",
         "A client that subscribes with a webhook gives an `https://` URL; `http://` only for localhost.",
-        "MCPE 2025-01-01, Security Considerations 4";
+        "MCPE 2025-01-01, Security Considerations 4",
+        fix "Serve the webhook over TLS, and give its `https://` URL.";
     NO_EXPIRY = Info "mcpe/no-expiry",
         "The client calls `events_subscribe` with an `expiresAt`, so that the subscription does not last forever.",
-        "MCPE 2025-01-01, Security Considerations 5";
+        "MCPE 2025-01-01, Security Considerations 5",
+        fix "Send an `expiresAt`, and subscribe again before it has passed.";
     NOT_UUID = Warning "mcpe/not-uuid",
         "The server uses UUIDs as the ids of subscriptions and events.",
-        "MCPE 2025-01-01 §3 and §4";
+        "MCPE 2025-01-01 §3 and §4",
+        fix "Make ids with a UUID library.";
     TIMESTAMP = Warning "mcpe/timestamp",
         "The server writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
-        "MCPE 2025-01-01 §4";
+        "MCPE 2025-01-01 §4",
+        fix "Write timestamps in RFC 3339, with seconds and `Z` or an offset.";
     TIMESTAMP_UNREADABLE = Error "mcpe/timestamp-unreadable",
         "The server writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) in a form of ISO 8601, not as another text.",
-        "MCPE 2025-01-01 §4";
+        "MCPE 2025-01-01 §4",
+        fix "Write timestamps in RFC 3339, such as `2026-07-28T09:00:00Z`.";
     UNKNOWN_ACCEPTED = Warning "mcpe/unknown-accepted",
         "The server must refuse `events_update`, `events_pause`, `events_resume` and `events_unsubscribe` for a subscription that it did not grant or that is removed or expired. It refuses with a JSON-RPC error, `isError: true` or `success: false`. (An expired one may be removed.)",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Look the subscription up first, and refuse the call if it is not in use.";
     UNKNOWN_SUBSCRIPTION = Error "mcpe/unknown-subscription",
         "The server names in `subscriptionId` of `events/event`, `events/batch` and `events/subscription_expired` only subscriptions that it granted.",
         "MCPE 2025-01-01 §3",
         fix "Copy `subscriptionId` from the result of `events_subscribe`.";
     INACTIVE = Error "mcpe/delivery-inactive",
         "The server must not send `events/event` or `events/batch` for a subscription more than 250 ms after it paused or removed the subscription or reported it as expired.",
-        "MCPE 2025-01-01 §2 and §3";
+        "MCPE 2025-01-01 §2 and §3",
+        fix "Look at the subscription's status again right before you send each delivery.";
     DELIVERY_KIND = Error "mcpe/delivery-kind",
         "The server sends `events/event` for a subscription to the channel `realtime`, and `events/batch` for one to `cron` or `scheduled`.",
-        "MCPE 2025-01-01 §3";
+        "MCPE 2025-01-01 §3",
+        fix "Choose the notification by the subscription's channels.";
     FILTER = Error "mcpe/filter-mismatch",
         "The server delivers an event for a subscription only if the event's type, tags and priority match the subscription's `filter`.",
-        "MCPE 2025-01-01 §5";
+        "MCPE 2025-01-01 §5",
+        fix "Compare the type, the tags and the priority of each event with the filter before you send it.";
     WILDCARD_READING = Warning "mcpe/wildcard-reading",
         "The server delivers only events that match the `filter` whichever way wildcards are read: for some servers `a.*` matches `a` as well as `a.b`, for others only `a.b`.",
-        "MCPE 2025-01-01 §5";
+        "MCPE 2025-01-01 §5",
+        fix "Document which types `a.*` matches, and deliver those on which both readings agree.";
     BATCH_SIZE = Error "mcpe/batch-size",
         "The server puts at most as many events into one `events/batch` as the subscription's `cronSchedule.maxEventsPerDelivery` says.",
-        "MCPE 2025-01-01, Appendix A";
+        "MCPE 2025-01-01, Appendix A",
+        fix "Split the events into batches of at most `maxEventsPerDelivery`.";
     NOT_AGGREGATED = Warning "mcpe/not-aggregated",
         "If a subscription has `aggregateEvents: false`, the server puts one event into each `events/batch`.",
-        "MCPE 2025-01-01 §2 and Cron-Based Batching";
+        "MCPE 2025-01-01 §2 and Cron-Based Batching",
+        fix "Send a batch for each event if `aggregateEvents` is false.";
     EMPTY_BATCH = Info "mcpe/empty-batch",
         "The server sends `events/batch` only with at least one event.",
-        "MCPE 2025-01-01 §3";
+        "MCPE 2025-01-01 §3",
+        fix "Send nothing when no events are waiting.";
     OLD_EVENT = Warning "mcpe/old-event",
         "The server delivers for a subscription only events whose `metadata.timestamp` is not before the subscription's `createdAt`.",
-        "MCPE 2025-01-01 §3";
+        "MCPE 2025-01-01 §3",
+        fix "Begin with events that happen after the subscription.";
     EVENT_TWICE = Warning "mcpe/event-twice",
         "The server delivers an event (one `id`) only once for a subscription. It may come twice if the subscription has the channel `realtime` and also `cron` or `scheduled`.",
-        "MCPE 2025-01-01 §4";
+        "MCPE 2025-01-01 §4",
+        fix "Remember up to which event each subscription was served.";
     PAST_EXPIRY = Error "mcpe/delivery-past-expiry",
         "The server must not deliver events for a subscription whose `expiresAt` has passed, even if it has not yet sent `events/subscription_expired`.",
         "MCPE 2025-01-01 §3",
         fix "Compare `expiresAt` with the clock before each delivery, and send `events/subscription_expired`.";
     EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
         "The server must send `events/subscription_expired` when the `expiresAt` of a subscription has passed, or when its scheduled delivery expires it. Checked at the end of the session.",
-        "MCPE 2025-01-01 §3 and Scheduled Delivery";
+        "MCPE 2025-01-01 §3 and Scheduled Delivery",
+        fix "Start a timer for each `expiresAt`, and send `events/subscription_expired` when it fires.";
     EXPIRED_TWICE = Warning "mcpe/expired-twice",
         "The server sends `events/subscription_expired` only once for a subscription.",
-        "MCPE 2025-01-01 §3";
+        "MCPE 2025-01-01 §3",
+        fix "Set the subscription's status when you send the notification, and check it before.";
     EXPIRED_EARLY = Warning "mcpe/expired-early",
         "The server sends `events/subscription_expired` only when the subscription's `expiresAt` or its scheduled delivery has come.",
-        "MCPE 2025-01-01 §3 and Scheduled Delivery";
+        "MCPE 2025-01-01 §3 and Scheduled Delivery",
+        fix "Compare `expiresAt` with the clock, in UTC, before you send the notification.";
     EXPIRED_FIRST = Warning "mcpe/expired-before-grant",
         "The server sends `events/subscription_expired` for a subscription only after its response to the `events_subscribe` that created the subscription.",
-        "MCPE 2025-01-01 §2 and §3";
+        "MCPE 2025-01-01 §2 and §3",
+        fix "Send the response to `events_subscribe` first.";
     GRANTED_EXPIRED = Warning "mcpe/granted-expired",
         "In its response to `events_subscribe`, the server gives the `status` `active` only to a subscription whose `expiresAt` is later than its `createdAt`.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Refuse an `expiresAt` that has passed already.";
     CRON_INSTANT = Warning "mcpe/cron-instant",
         "The server sends the `events/batch` of a subscription to the channel `cron` at most 2 s before or after a time that its `cronSchedule` names.",
-        "MCPE 2025-01-01, Cron-Based Batching";
+        "MCPE 2025-01-01, Cron-Based Batching",
+        fix "Compute the next time of the schedule in its time zone, and wait for it.";
     SCHEDULED_INSTANT = Warning "mcpe/scheduled-instant",
         "The server sends the `events/batch` of a subscription to the channel `scheduled` at most 2 s before or after its `deliverAt`, or at most 2 s after the subscription if `deliverAt` had already passed.",
-        "MCPE 2025-01-01, Scheduled Delivery";
+        "MCPE 2025-01-01, Scheduled Delivery",
+        fix "Start a timer for `deliverAt`; send at once if it has passed.";
     ORDER = Info "mcpe/order",
         "The server delivers the events of a subscription in the order of their `metadata.timestamp`.",
-        "MCPE 2025-01-01, Open Questions 3";
+        "MCPE 2025-01-01, Open Questions 3",
+        fix "Sort the waiting events by `metadata.timestamp` before you send them.";
     LIST_STATUS = Warning "mcpe/list-status",
         "In its response to `events_list`, the server shows each subscription with the `status` (`active`, `paused`, `expired`) that the earlier calls and notifications gave it.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Answer `events_list` from the state that the other tools change.";
     LIST_INCOMPLETE = Warning "mcpe/list-incomplete",
         "In its response to `events_list`, the server lists all subscriptions in use that have the status that the client asked for, and no others.",
-        "MCPE 2025-01-01 §2";
+        "MCPE 2025-01-01 §2",
+        fix "Filter all subscriptions in use by the requested status, and return every match.";
     PASSED_OVER = Warning "mcpe/event-passed-over",
         "For a subscription that gets each event both singly and in a batch, the server puts the events into `events/batch` in the order in which it sent them as `events/event`, and skips none: `maxEventsPerDelivery` delays events, but drops none.",
-        "MCPE 2025-01-01 §3 and Appendix A";
+        "MCPE 2025-01-01 §3 and Appendix A",
+        fix "Keep events that do not fit into a batch for the next one.";
     EXPIRED_COUNTED = Warning "mcpe/expired-counted",
         "The server does not refuse `events_subscribe` because of `maxSubscriptions` while fewer subscriptions than that are in use. Expired and removed ones are not in use.",
-        "MCPE 2025-01-01 §1 and §2";
+        "MCPE 2025-01-01 §1 and §2",
+        fix "Count only active and paused subscriptions against `maxSubscriptions`.";
     CRON_FIELDS = Info "mcpe/cron-fields",
         "The client writes `cronSchedule.expression` with five fields: schedulers treat six fields, and names like `@daily`, differently.",
-        "MCPE 2025-01-01 §2 and Cron-Based Batching";
+        "MCPE 2025-01-01 §2 and Cron-Based Batching",
+        fix "Write five fields: minute, hour, day of the month, month, day of the week.";
     TOOL_SCHEMA = Warning "mcpe/tool-schema",
         "In the `inputSchema` of `events_update`, `events_pause`, `events_resume` and `events_unsubscribe`, the server lists `subscriptionId` in `required`.",
         "MCPE 2025-01-01 §2",
         fix "Add subscriptionId to required.";
     WILDCARDS_ASKED = Warning "mcpe/wildcards-asked",
         "The client asks for `eventTypes` with `*` in `events_subscribe` and `events_update` only if the server declared `features.wildcards: true`.",
-        "MCPE 2025-01-01 §1";
+        "MCPE 2025-01-01 §1",
+        fix "List the event types one by one if the server declared no wildcards.";
     METHOD = Warning "mcpe/method",
         "The client subscribes with `tools/call` to a server that declared MCPE, not with the methods of another draft for events, such as `events/subscribe`.",
         "MCPE 2025-01-01, Overview",
@@ -175,7 +220,8 @@ rules! {
     OTHER_DIALECT = Info "mcpe/other-dialect",
         "A note, no fault: the server declares `events` without any member of MCPE's (`maxSubscriptions`, `deliveryChannels`, `features`), or declares `extensions[\"io.modelcontextprotocol/events\"]`, or a side uses a method of another draft for events, such as `events/subscribe`. The rules of MCPE do not apply to it; the pack `mcp-events` has others (`--pack mcp-events`). Reported once per session.",
         "MCPE 2025-01-01, AMB-E6 and AMB-E11",
-        assumes open_questions::E6_E11;
+        assumes open_questions::E6_E11,
+        fix "Check the session with `--pack mcp-events`.";
 }
 
 /// The tool that makes a subscription.

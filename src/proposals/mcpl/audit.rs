@@ -5,7 +5,7 @@
 //! contribute, or without what §10.4 requires.
 
 use super::switches::Switches;
-use super::{AFTER_INFERENCE, BEFORE_INFERENCE, DESCRIPTOR, PUSH_EVENT, feature_sets};
+use super::{AFTER_INFERENCE, BEFORE_INFERENCE, DESCRIPTOR, PUSH_EVENT, feature_sets, response_limit};
 use crate::proposals::audit::{Auditor, Exchange, OperationEnd, OperationEntry, OperationOutcome};
 use crate::proposals::{Observed, Side, declared_at};
 use crate::wire::MessageKind;
@@ -89,10 +89,11 @@ impl McplAuditor {
     fn unused(&self, exchange: &Exchange<'_>) -> Option<(OperationOutcome, String)> {
         let OperationEnd::Granted(result) = exchange.end else { return None };
         let took = exchange.latency.unwrap_or_default();
-        let (what, limit) = match exchange.method {
-            BEFORE_INFERENCE => ("contextHooks.beforeInference", Duration::from_secs(5)),
-            _ => ("contextHooks.afterInference", Duration::from_secs(10)),
+        let what = match exchange.method {
+            BEFORE_INFERENCE => "contextHooks.beforeInference",
+            _ => "contextHooks.afterInference",
         };
+        let limit = response_limit(exchange.method).unwrap_or(Duration::MAX);
         let late =
             |why: &str| Some((OperationOutcome::Timeout, format!("too late, after {} ms: {why}", took.as_millis())));
         let is_over = || self.over.iter().any(|over| exchange.params["inferenceId"] == over.as_str());

@@ -42,59 +42,75 @@ mod open_questions {
 rules! {
     UNDECLARED = Error "mcpl/undeclared",
         "Client and server send the methods of MCPL (such as `push/event`) only if both declared `experimental.mcpl` in `initialize`.",
-        "MCPL 0.4 §3.2 and §3.3";
+        "MCPL 0.4 §3.2 and §3.3",
+        fix "Declare `experimental.mcpl` in `initialize`, and send its methods only if the other side did, too.";
     CAPABILITY = Warning "mcpl/capability-missing",
         "Client and server send a method of MCPL only if both declared the capability for it in `experimental.mcpl`, such as `pushEvents` for `push/event`.",
-        "MCPL 0.4 §5.1 and §5.2";
+        "MCPL 0.4 §5.1 and §5.2",
+        fix "Read what the other side declared, and send only methods that both sides declared.";
     DECLARED_REFUSED = Warning "mcpl/declared-refused",
         "If client and server both declared a capability in `experimental.mcpl`, neither answers one of the capability's methods with error -32601 (method not found).",
-        "MCPL 0.4 §5.1 and §5.2";
+        "MCPL 0.4 §5.1 and §5.2",
+        fix "Handle the method, or do not declare its capability.";
     VERSION = Warning "mcpl/version",
         "A side that declares `experimental.mcpl` gives it a `version`, which is a string.",
-        "MCPL 0.4 §5.1";
+        "MCPL 0.4 §5.1",
+        fix "Add `\"version\": \"0.4\"` to `experimental.mcpl`.";
     OTHER_VERSION = Info "mcpl/other-version",
         "A side that declares `experimental.mcpl` gives it the `version` 0.4, which is the one that mcpreel knows.",
         "MCPL 0.4 title and changelog, AMB-C15",
-        assumes open_questions::C15;
+        assumes open_questions::C15,
+        fix "Declare version 0.4, or ask mcpreel's maintainers to support yours.";
     AFTER_FLAG = Warning "mcpl/after-inference-flag",
         "A side that declares `contextHooks.afterInference` writes an object such as `{\"blocking\": true}`, not a bare `true` or `false`.",
         "MCPL 0.4 §5.1, AMB-C2",
-        assumes open_questions::C2;
+        assumes open_questions::C2,
+        fix "Write `{\"blocking\": true}` or `{\"blocking\": false}`.";
     SETS_ARRAY = Warning "mcpl/feature-sets-array",
         "The server declares `featureSets` in `experimental.mcpl` as an object whose keys are the names of the feature sets, not as an array.",
-        "MCPL 0.4 §6.1";
+        "MCPL 0.4 §6.1",
+        fix "Make the name of each feature set the key of its description.";
     UNKNOWN_USE = Warning "mcpl/unknown-use",
         "In the `uses` of a feature set, the server lists only uses that MCPL defines, such as `pushEvents` or `inferenceRequest`.",
-        "MCPL 0.4 §6.2";
+        "MCPL 0.4 §6.2",
+        fix "Use the names of MCPL 0.4 §6.2 exactly as they are spelled there.";
     BEFORE_UPDATE = Info "mcpl/before-first-update",
         "The host sends its first `featureSets/update` before any `context/beforeInference` or `context/afterInference`, and the server waits for it before it sends `push/event`, `inference/request` or `scope/elevate`.",
-        "MCPL 0.4 §5.3";
+        "MCPL 0.4 §5.3",
+        fix "Host: send `featureSets/update` right after `notifications/initialized`; server: wait for it.";
     NO_UPDATE = Warning "mcpl/no-initial-update",
         "The host sends `featureSets/update` at least once after `notifications/initialized`, if the server declared feature sets. Checked at the end of the session.",
-        "MCPL 0.4 §5.3";
+        "MCPL 0.4 §5.3",
+        fix "Send `featureSets/update` right after `notifications/initialized`.";
     UNKNOWN_SET = Error "mcpl/unknown-set",
         "The server must have declared each feature set that it names as `featureSet` in `push/event`, `inference/request`, `scope/elevate` or its result of a context hook.",
         "MCPL 0.4 §6.5 and §6.6",
         fix "Declare the set in `featureSets`, or announce it with `featureSets/changed` first.";
     UNKNOWN_SET_ACCEPTED = Warning "mcpl/unknown-set-accepted",
         "The host must refuse a `push/event`, `inference/request` or `scope/elevate` for a feature set that the server did not declare, with error -32003.",
-        "MCPL 0.4 §6.6";
+        "MCPL 0.4 §6.6",
+        fix "Look the feature set up among the declared ones, and answer -32003 if it is not there.";
     DISABLED_SET = Error "mcpl/push-disabled-set",
         "The server must not name a feature set in `push/event`, `inference/request`, `scope/elevate` or its result of a context hook later than 250 ms after the host disabled the set with `featureSets/update`.",
-        "MCPL 0.4 §6.7";
+        "MCPL 0.4 §6.7",
+        fix "Keep the enabled sets of the last `featureSets/update`, and check them before you send.";
     DISABLED_RACE = Info "mcpl/push-disabled-race",
         "The server names no feature set that the host disabled, not even in the 250 ms after `featureSets/update`. In that time, the two messages may have crossed, so this is no error.",
-        "MCPL 0.4 §6.7";
+        "MCPL 0.4 §6.7",
+        fix "Expect the host's error -32001 here; nothing else needs to be done.";
     DISABLED_ACCEPTED = Error "mcpl/disabled-set-accepted",
         "The host must refuse a `push/event`, `inference/request` or `scope/elevate` for a feature set that it disabled, with error -32001.",
-        "MCPL 0.4 §6.6";
+        "MCPL 0.4 §6.6",
+        fix "Look the feature set up among the enabled ones, and answer -32001 if it is not there.";
     REFUSAL_FORM = Info "mcpl/refusal-form",
         "The host refuses a `push/event` or `scope/elevate` for a disabled or undeclared feature set with a JSON-RPC error, not with a result such as `accepted: false`.",
         "MCPL 0.4 §6.6 and §9.3, AMB-C13",
-        assumes open_questions::C13;
+        assumes open_questions::C13,
+        fix "Answer with error -32001 for a disabled set, and -32003 for an unknown one.";
     REFUSAL_DATA = Info "mcpl/refusal-data",
         "A host that sends error -32001 (feature set not enabled) says in the error's `data` which set (`featureSet`) and whether it can be enabled (`canEnable`).",
-        "MCPL 0.4 §6.6";
+        "MCPL 0.4 §6.6",
+        fix "Add `{\"featureSet\": NAME, \"canEnable\": true or false}` as the error's `data`.";
     REFUSAL_CODE = Warning "mcpl/refusal-code",
         "The host refuses a `push/event`, `inference/request` or `scope/elevate` for a feature set that it disabled with error -32001, and for one that the server did not declare with error -32003; it uses neither of the two for the other, nor -32602 (invalid params).",
         "MCPL 0.4 §6.6",
@@ -105,22 +121,28 @@ rules! {
         fix "Answer with error -32601 (method not found).";
     UNLISTED_USE = Warning "mcpl/unlisted-use",
         "The server names a feature set in a message only if the set's `uses` list the message's purpose: `pushEvents` for `push/event`, `inferenceRequest` for `inference/request`, `contextHooks.beforeInference` or `contextHooks.afterInference` for the result of that hook.",
-        "MCPL 0.4 §6.2";
+        "MCPL 0.4 §6.2",
+        fix "Add the use to the `uses` of the feature set, or name another set.";
     HOOK_SET = Warning "mcpl/hook-feature-set",
         "The host sends `context/beforeInference` and `context/afterInference` without a `featureSet`; the server names one in its result.",
-        "MCPL 0.4 §6.5";
+        "MCPL 0.4 §6.5",
+        fix "Host: leave `featureSet` out of the request; server: put it into the result.";
     UPDATE_UNKNOWN = Warning "mcpl/update-unknown-set",
         "In `featureSets/update`, the host names only feature sets that the server declared; a pattern such as `memory.*` must match at least one.",
-        "MCPL 0.4 §6.7";
+        "MCPL 0.4 §6.7",
+        fix "Take names only from the server's declaration and its `featureSets/changed`.";
     REMOVED_UNKNOWN = Warning "mcpl/removed-unknown-set",
         "In `removed` of `featureSets/changed`, the server names only feature sets that it declared before.",
-        "MCPL 0.4 §6.7";
+        "MCPL 0.4 §6.7",
+        fix "Keep the declared sets in one list, and remove only names that are on it.";
     SCOPE_UNSCOPED = Warning "mcpl/scope-unscoped-set",
         "The server asks for scopes (`scope/elevate`), and the host grants them (`scopes` in `featureSets/update`), only for feature sets that the server declared with `scoped: true`.",
-        "MCPL 0.4 §7.1";
+        "MCPL 0.4 §7.1",
+        fix "Add `scoped: true` to the declaration of the set, or do not use scopes for it.";
     SCOPE_PAYLOAD = Info "mcpl/scope-payload",
         "When the host approves a `scope/elevate`, its result repeats all members of the requested scope's `payload` unchanged; it may add others.",
-        "MCPL 0.4 §7.5";
+        "MCPL 0.4 §7.5",
+        fix "Copy the requested `payload` into the result, and change none of its members.";
     SCOPE_BLACKLISTED = Warning "mcpl/scope-blacklisted",
         "The host denies a `scope/elevate` whose label the blacklist matches that the host sent for the feature set in `featureSets/update`. Patterns are read as globs here.",
         "MCPL 0.4 §7.6",
@@ -132,190 +154,237 @@ rules! {
     CALL_UNSCOPED = Warning "mcpl/call-without-scope",
         "In `tools/call`, the host sends a `scope` if the server declared the tool's feature set with `scoped: true`.",
         "MCPL 0.4 §7.7, AMB-C4",
-        assumes open_questions::C4;
+        assumes open_questions::C4,
+        fix "Ask which scope the call is for, and send it with the call.";
     CALL_BLACKLISTED = Warning "mcpl/call-blacklisted",
         "The host sends no `tools/call` with a `scope` whose label its own blacklist for the tool's feature set matches, unless it approved that label in its result of `scope/elevate`. Patterns are read as globs here.",
         "MCPL 0.4 §7.7, AMB-C4",
-        assumes open_questions::C4;
+        assumes open_questions::C4,
+        fix "Match the scope's label with the blacklist before you send the call.";
     PUBLISH_SCOPE = Warning "mcpl/publish-out-of-scope",
         "The host sends `channels/publish` only to channels that its own lists permit (`scopes` in `featureSets/update`) for the feature sets that use `channels.publish`: the blacklist must not match the channel, and a whitelist must.",
         "MCPL 0.4 §14.5, AMB-C10",
-        assumes open_questions::C10;
+        assumes open_questions::C10,
+        fix "Match the channel with the blacklist and the whitelist before you publish.";
     REFUSAL_REASON = Warning "mcpl/refusal-reason",
         "A host that answers `push/event` with `accepted: false`, or `scope/elevate` with `approved: false`, says why in `reason`.",
-        "MCPL 0.4 §7.5 and §9.3";
+        "MCPL 0.4 §7.5 and §9.3",
+        fix "Add a `reason` that the server's developers understand.";
     TIMESTAMP = Warning "mcpl/timestamp",
         "In `push/event` and `channels/incoming`, the server writes `timestamp` with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
-        "MCPL 0.4 §9.2 and §14.3";
+        "MCPL 0.4 §9.2 and §14.3",
+        fix "Write timestamps in RFC 3339, with seconds and `Z` or an offset.";
     TIMESTAMP_UNREADABLE = Error "mcpl/timestamp-unreadable",
         "In `push/event` and `channels/incoming`, the server writes `timestamp` in a form of ISO 8601, not as another text.",
-        "MCPL 0.4 §9.2 and §14.3";
+        "MCPL 0.4 §9.2 and §14.3",
+        fix "Write timestamps in RFC 3339, such as `2026-07-28T09:00:00Z`.";
     CONTENT_STRING = Warning "mcpl/content-string",
         "In `push/event`, `channels/incoming` and `channels/publish`, the sender writes `content` as a list of content blocks, not as a string. (A string is allowed in what a server injects in its result of a context hook.)",
         "MCPL 0.4 §9.2 and §10.3, AMB-C8",
-        assumes open_questions::C8;
+        assumes open_questions::C8,
+        fix "Write `[{\"type\": \"text\", \"text\": \"…\"}]` instead of the string.";
     CONTENT_BLOCKS = Warning "mcpl/content-blocks",
         "In `inference/request`, the server writes the `content` of each of the `messages` as a string, not as a list of content blocks as elsewhere in MCPL.",
         "MCPL 0.4 §11.1, AMB-C8",
-        assumes open_questions::C8;
+        assumes open_questions::C8,
+        fix "Join the texts of the blocks into one string.";
     MEDIA_TYPE = Warning "mcpl/media-without-type",
         "A side that sends an image or audio block with `data` adds its `mimeType`.",
         "MCPL 0.4 §10.3 and Appendix B.1, AMB-C9",
-        assumes open_questions::C9;
+        assumes open_questions::C9,
+        fix "Add the media type of the data, such as `\"mimeType\": \"image/png\"`.";
     MCP_RESOURCE = Warning "mcpl/mcp-resource-block",
         "In a content block of MCPL, the sender of a resource writes its `uri` next to `\"type\": \"resource\"`, not in a `resource` object or a `resource_link` block as in MCP.",
         "MCPL 0.4 §10.3 and Appendix B.1, AMB-C16",
-        assumes open_questions::C16;
+        assumes open_questions::C16,
+        fix "Write `{\"type\": \"resource\", \"uri\": \"…\"}`.";
     EVENT_TWICE = Warning "mcpl/event-accepted-twice",
         "The host answers `accepted: true` to only one `push/event` with the same `eventId`.",
-        "MCPL 0.4 §9.4";
+        "MCPL 0.4 §9.4",
+        fix "Remember accepted `eventId`s, and answer a repetition with `accepted: false`.";
     TURN_ORDER = Error "mcpl/turn-order",
         "In the `context/beforeInference` requests of one `conversationId`, the host never lowers `turnIndex`.",
-        "MCPL 0.4 §10.1";
+        "MCPL 0.4 §10.1",
+        fix "Keep one counter for each conversation, and raise it with every turn.";
     INFERENCE_REUSED = Error "mcpl/inference-id-reused",
         "The host gives each `context/beforeInference` an `inferenceId` that no earlier one had.",
-        "MCPL 0.4 §10.1";
+        "MCPL 0.4 §10.1",
+        fix "Make a new random `inferenceId` for each inference.";
     AFTER_FORM = Error "mcpl/after-inference-form",
         "The host sends `context/afterInference` as a request if client and server both declared `contextHooks.afterInference` with `blocking: true`, and as a notification otherwise.",
         "MCPL 0.4 §10.5, AMB-C2",
-        assumes open_questions::C2;
+        assumes open_questions::C2,
+        fix "Choose the form once, after `initialize`, from both declarations.";
     AFTER_ORPHAN = Warning "mcpl/after-without-before",
         "The host sends `context/afterInference` only after a `context/beforeInference` with the same `inferenceId`, if both sides declared both hooks.",
-        "MCPL 0.4 §10.5";
+        "MCPL 0.4 §10.5",
+        fix "Send `context/beforeInference` for each inference, and repeat its `inferenceId` afterwards.";
     IMITATION = Warning "mcpl/imitation",
         "In what it injects with its result of `context/beforeInference`, the server writes nothing that looks like a message of the system, the user, the model or the host, and does not ask to ignore earlier instructions. Checked for usual forms, such as the tag `<system>`.",
         "MCPL 0.4 §13.4",
         fix "Put the text into tags of your own, such as `<memories>`.";
     SLOW_HOOK = Warning "mcpl/slow-hook",
         "The server must respond to `context/beforeInference` within 5 s, and to `context/afterInference`, if it is a request, within 10 s.",
-        "MCPL 0.4 §10.6";
+        "MCPL 0.4 §10.6",
+        fix "Answer with no injections when time runs out, and prepare what takes longer beforehand.";
     INFERENCE_IN_HOOK = Warning "mcpl/inference-in-hook",
         "The server must not send `inference/request` for a conversation while a context hook of the host (`context/*`) for the same `conversationId` waits for its response.",
-        "MCPL 0.4 §10.7";
+        "MCPL 0.4 §10.7",
+        fix "Answer the hook first, or ask for the inference in another conversation.";
     CHUNK_UNKNOWN = Error "mcpl/chunk-unknown-request",
         "In `requestId` of `inference/chunk`, the host names an `inference/request` of the server that it has not answered yet.",
-        "MCPL 0.4 §11.4";
+        "MCPL 0.4 §11.4",
+        fix "Copy the `id` of the `inference/request`, with its type, and send no chunks after its result.";
     CHUNK_UNASKED = Error "mcpl/chunk-unasked",
         "The host sends `inference/chunk` only for an `inference/request` with `stream: true`.",
-        "MCPL 0.4 §11.4";
+        "MCPL 0.4 §11.4",
+        fix "Send the result alone if the request has no `stream: true`.";
     CHUNK_ORDER = Error "mcpl/chunk-order",
         "The host numbers the `inference/chunk` messages of one `inference/request` with `index` 0, 1, 2 and so on, without gaps.",
-        "MCPL 0.4 §11.4";
+        "MCPL 0.4 §11.4",
+        fix "Keep one counter for each request, from 0.";
     CHUNK_TEXT = Error "mcpl/chunk-text",
         "A host that sent `inference/chunk` for an `inference/request` returns as `content` of the result exactly the joined `delta` texts of the chunks.",
         "MCPL 0.4 §11.4",
         fix "Return the whole text, not only its last part.";
     CHUNKS_MISSING = Warning "mcpl/chunks-missing",
         "A host that declared `inferenceRequest.streaming` sends `inference/chunk` before it answers an `inference/request` with `stream: true`, unless the text is empty.",
-        "MCPL 0.4 §11.4";
+        "MCPL 0.4 §11.4",
+        fix "Send each part of the text as an `inference/chunk`, or do not declare streaming.";
     ROLE = Warning "mcpl/message-role",
         "In `inference/request`, the server gives each of the `messages` the `role` `system`, `user` or `assistant`.",
-        "MCPL 0.4 §11.1";
+        "MCPL 0.4 §11.1",
+        fix "Map other roles, such as `tool`, to one of the three.";
     MAX_TOKENS = Warning "mcpl/max-tokens",
         "In `inference/request`, the server gives `preferences.maxTokens`, if present, a positive number.",
-        "MCPL 0.4 §11.2";
+        "MCPL 0.4 §11.2",
+        fix "Send a positive number, or leave `maxTokens` out.";
     AFTER_TWICE = Warning "mcpl/after-inference-twice",
         "The host sends only one `context/afterInference` for each `inferenceId`.",
-        "MCPL 0.4 §10.5";
+        "MCPL 0.4 §10.5",
+        fix "Send it once, when the inference is over.";
     ROLLBACK_REASON = Warning "mcpl/rollback-reason",
         "A server that answers `state/rollback` with `success: false` says why in `reason`.",
-        "MCPL 0.4 §8.6";
+        "MCPL 0.4 §8.6",
+        fix "Add a `reason`, such as that a later change cannot be undone.";
     ROLLBACK_CODE = Warning "mcpl/rollback-code",
         "The server must refuse a `state/rollback` to a checkpoint that it never returned, or no longer has, with error -32005, not with another error of MCPL or -32602.",
-        "MCPL 0.4 §8.7";
+        "MCPL 0.4 §8.7",
+        fix "Answer with error -32005 if you do not have the checkpoint.";
     CHANNEL_CODE = Warning "mcpl/channel-code",
         "Whoever refuses `channels/close` or `channels/publish` for a channel that is not registered answers with error -32023, not with -32602 (invalid params).",
         "MCPL 0.4 §14.6",
         fix "Answer with error -32023 (unknown channel).";
     RETRY_ID = Warning "mcpl/retry-event-id",
         "A server that repeats a `push/event` that was answered with an error (same `featureSet`, `timestamp`, `origin` and `payload`) repeats its `eventId`, too.",
-        "MCPL 0.4 §9.4";
+        "MCPL 0.4 §9.4",
+        fix "Store the `eventId` with the event, and send the same one again.";
     CLOSED_UNKNOWN = Warning "mcpl/closed-unknown",
         "The server must answer `channels/close` for a channel that is not registered with error -32023, not with `closed: true`.",
         "MCPL 0.4 §14.3 and §14.6",
         fix "Answer with error -32023 (unknown channel).";
     STATE_SHAPE = Error "mcpl/state-shape",
         "A server that returns a `state` in the result of `tools/call` gives it a `checkpoint` and a `parent`; a `patch` in it is a JSON Patch (RFC 6902).",
-        "MCPL 0.4 §8.2 and §8.3";
+        "MCPL 0.4 §8.2 and §8.3",
+        fix "Return `checkpoint`, `parent` and either `data` or a `patch`, which is an array of operations.";
     STATE_BOTH = Warning "mcpl/state-data-and-patch",
         "A server that returns a `state` in the result of `tools/call` gives it either `data` (the whole state) or a `patch` (the changes), not both.",
         "MCPL 0.4 §8.3, AMB-C6",
-        assumes open_questions::C6;
+        assumes open_questions::C6,
+        fix "Remove `data` or `patch`.";
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
         "The server gives each `checkpoint` as `parent` either null or a checkpoint that it returned earlier in the session.",
         "MCPL 0.4 §8.2",
         fix "Return the checkpoint that the call was based on, or null for a new state.";
     CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
         "A server that returns the same `checkpoint` again in the result of `tools/call` must return the same `data`, `patch` and `parent` with it.",
-        "MCPL 0.4 §8.2";
+        "MCPL 0.4 §8.2",
+        fix "Make a new checkpoint for each state.";
     PATCH_FAILS = Error "mcpl/patch-fails",
         "The server sends as `patch` of a state only a JSON Patch that can be applied to the state of the `parent`: the server sent that state before, the paths exist in it, and each `test` holds.",
         "MCPL 0.4 §8.3; RFC 6902, §4 and §5",
         fix "Send the whole state as `data`.";
     STATE_DIFFERS = Warning "mcpl/state-differs",
         "The `state` that the host sends in `tools/call` is the one that results from the `data` and the patches of the tool's last results, after a `state/rollback` that of the checkpoint. A state that a result replaced less than 250 ms before is accepted, because the messages may have crossed.",
-        "MCPL 0.4 §8.3 and §8.4";
+        "MCPL 0.4 §8.3 and §8.4",
+        fix "Apply each patch to the last state of the tool's feature set, and send the result unchanged.";
     UNKNOWN_CHECKPOINT = Warning "mcpl/unknown-checkpoint",
         "In `checkpoint` of `tools/call`, the host names only a checkpoint that the server returned earlier in the session.",
-        "MCPL 0.4 §8.2 and §8.4";
+        "MCPL 0.4 §8.2 and §8.4",
+        fix "Send the checkpoint from the tool's last result.";
     CHECKPOINT_FOR_DATA = Warning "mcpl/checkpoint-for-data",
         "In `tools/call`, the host sends a `checkpoint` only if the server keeps its data. If the server sent the data in `data` or `patch`, the host returns it as `state`.",
-        "MCPL 0.4 §8.3 and §8.4";
+        "MCPL 0.4 §8.3 and §8.4",
+        fix "Send the data as `state` instead of the checkpoint.";
     CALL_MEMBERS = Error "mcpl/call-members",
         "In `tools/call`, the host gives `scope` and `checkpoint`, if present, the types that MCPL defines.",
-        "MCPL 0.4 §7.7 and §8.4";
+        "MCPL 0.4 §7.7 and §8.4",
+        fix "Send `scope` and `checkpoint` in the form that `mcpreel explain --schema tools/call` shows.";
     STATE_AND_CHECKPOINT = Warning "mcpl/state-and-checkpoint",
         "In `tools/call`, the host sends either the `state` or its `checkpoint`, not both.",
-        "MCPL 0.4 §8.4";
+        "MCPL 0.4 §8.4",
+        fix "Send the `state` if the server returned data, and the `checkpoint` otherwise.";
     STATE_WRAPPED = Warning "mcpl/state-wrapped",
         "When the host returns a state in `tools/call`, `state` is what the tool's result had in `state.data`, not the whole object with `checkpoint`, `parent` and `data`.",
         "MCPL 0.4 §8.4, AMB-C7",
-        assumes open_questions::C7;
+        assumes open_questions::C7,
+        fix "Send only the value of `data`.";
     ROLLBACK_UNDECLARED = Error "mcpl/rollback-undeclared",
         "The host sends `state/rollback` only for a feature set that the server declared with `rollback: true`.",
         "MCPL 0.4 §8.1 and §8.5",
         fix "Declare `rollback: true` for the set in the server, or do not offer to roll it back in the host.";
     ROLLBACK_CHECKPOINT = Warning "mcpl/rollback-checkpoint",
         "In its result of `state/rollback`, the server repeats the `checkpoint` of the request.",
-        "MCPL 0.4 §8.6";
+        "MCPL 0.4 §8.6",
+        fix "Copy `checkpoint` from the request into the result.";
     ROLLBACK_UNKNOWN = Warning "mcpl/rollback-unknown",
         "The server must answer a `state/rollback` to a checkpoint that it never returned with error -32005, not with a result.",
-        "MCPL 0.4 §8.7";
+        "MCPL 0.4 §8.7",
+        fix "Look the checkpoint up first, and answer -32005 if you do not have it.";
     ROLLBACK_PARENT = Warning "mcpl/rollback-parent",
         "In the first `state` that the server returns after a successful `state/rollback`, the `parent` is the checkpoint that it rolled back to.",
-        "MCPL 0.4 §8.2";
+        "MCPL 0.4 §8.2",
+        fix "Set the current checkpoint when you roll back, and use it as the next `parent`.";
     CHANNEL_REUSED = Error "mcpl/channel-id-reused",
         "In `channels/register` and in `added` of `channels/changed`, the server gives no new channel the `id` of a registered one with another `type` or `address`.",
         "MCPL 0.4 §14.2",
         fix "Use another `id`, or send the change as `updated` of `channels/changed`.";
     CHANNEL_CHANGE = Warning "mcpl/channel-change-unknown",
         "In `updated` and `removed` of `channels/changed`, the server names only channels that are registered.",
-        "MCPL 0.4 §14.3";
+        "MCPL 0.4 §14.3",
+        fix "List new channels in `added` first.";
     UNREGISTERED = Error "mcpl/unregistered-channel",
         "Host and server name in the `channelId` of `channels/publish`, `channels/incoming` and `channels/outgoing/*` only channels that the server registered or listed before.",
         "MCPL 0.4 §14.3 and §14.6",
         fix "Register the channel with `channels/register` or `channels/changed` first.";
     CHANNEL_DIRECTION = Error "mcpl/channel-direction",
         "The host sends no `channels/publish` to a channel whose `direction` is `inbound`, and the server no `channels/incoming` from one that is `outbound`.",
-        "MCPL 0.4 §14.2";
+        "MCPL 0.4 §14.2",
+        fix "Read the channel's `direction` before you send, or register it as `bidirectional`.";
     PUBLISH_THINKING = Error "mcpl/publish-thinking",
         "The host sends no `channels/publish` to the channel `thinking`, which only shows what the model thinks.",
-        "MCPL 0.4 §14.5";
+        "MCPL 0.4 §14.5",
+        fix "Leave the channel `thinking` out when you publish.";
     OUTGOING_ORDER = Error "mcpl/outgoing-order",
         "The host numbers the `channels/outgoing/chunk` messages with the same `inferenceId` and `channelId` with `index` 0, 1, 2 and so on, without gaps.",
-        "MCPL 0.4 §14.3";
+        "MCPL 0.4 §14.3",
+        fix "Keep one counter for each inference and channel, from 0.";
     OUTGOING_COMPLETED = Error "mcpl/outgoing-completed",
         "After `channels/outgoing/complete`, the host sends no further `channels/outgoing/chunk` or `channels/outgoing/complete` with the same `inferenceId` and `channelId`.",
-        "MCPL 0.4 §14.3";
+        "MCPL 0.4 §14.3",
+        fix "Send `channels/outgoing/complete` as the last message, and only once.";
     OUTGOING_TEXT = Info "mcpl/outgoing-text",
         "The joined `delta` texts of the `channels/outgoing/chunk` messages that the host sent equal the text in its `channels/outgoing/complete`, unless it moderated the text.",
-        "MCPL 0.4 §14.3";
+        "MCPL 0.4 §14.3",
+        fix "Build the text of `channels/outgoing/complete` from the chunks that you sent.";
     INCOMING_RESULTS = Error "mcpl/incoming-results",
         "In the `results` of `channels/incoming`, the host returns exactly one entry for the `messageId` of each message.",
-        "MCPL 0.4 §14.3";
+        "MCPL 0.4 §14.3",
+        fix "Return one entry for each message of the request, with its `messageId`.";
     CODE = Warning "mcpl/error-code",
         "Whoever answers uses the error codes of MCPL only for their methods: -32001 and -32003 for `push/event`, `inference/request`, `scope/elevate` and `state/rollback`, -32005 for `state/rollback`, -32017 and -32023 for `channels/*`, -32024 for `channels/open`.",
-        "MCPL 0.4 Appendix A and §14.6";
+        "MCPL 0.4 Appendix A and §14.6",
+        fix "Look the code up in Appendix A, and use -32602 or -32603 for everything else.";
 }
 
 /// Checks one connection.

@@ -25,27 +25,34 @@ mod open_questions {
 rules! {
     UNDECLARED = Error "reminder/undeclared",
         "The server sends reminders only if it declared `reminders.emit: true`; hosts drop the reminders of other servers.",
-        "Reminder RFC, Server capability advertisement";
+        "Reminder RFC, Server capability advertisement",
+        fix "Declare `reminders` with `emit: true` in your result of `initialize`.";
     UNLISTED = Warning "reminder/unlisted-value",
         "A server that lists the values it uses in `reminders.propagate` or `reminders.roleHints` sends reminders only with a listed `propagate` or `roleHint`. A reminder without them counts as `session` and `system`.",
-        "Reminder RFC, Server capability advertisement";
+        "Reminder RFC, Server capability advertisement",
+        fix "Add the value to the declaration, or use a listed one.";
     ODD_ID = Info "reminder/id-not-uuid7",
         "The server gives each reminder an `id` that is a version 7 UUID.",
-        "Reminder RFC, Proposed wire format";
+        "Reminder RFC, Proposed wire format",
+        fix "Make ids with a UUID library that has version 7.";
     SNAKE_CASE = Error "reminder/snake-case",
         "In `notifications/reminder`, the server writes the names of a reminder's members in camelCase (`ttlTurns`, not `ttl_turns`).",
-        "Reminder RFC, Proposed wire format";
+        "Reminder RFC, Proposed wire format",
+        fix "Rename the members to camelCase.";
     NEAR_MISS = Warning "reminder/near-miss",
         "In `notifications/reminder`, the server spells the names of a reminder's members exactly as the proposal does (`ttlTurns`, not `TtlTurns`).",
-        "Reminder RFC, Proposed wire format";
+        "Reminder RFC, Proposed wire format",
+        fix "Rename the member to the spelling in the proposal; others are ignored.";
     FIRED_AT = Info "reminder/fired-at-turn",
         "The server leaves `firedAtTurn` out or null: only the host knows in which turn it shows the reminder.",
         "Reminder RFC, Proposed wire format, AMB-B5",
-        assumes open_questions::B5;
+        assumes open_questions::B5,
+        fix "Leave `firedAtTurn` out.";
     RESENT = Info "reminder/resent",
         "The server gives each new reminder a new `id`. This is reported whenever an `id` comes again: as a repeat (same `body`) or as an update (another `body`).",
         "Reminder RFC, Proposed wire format, AMB-B4",
-        assumes open_questions::B4;
+        assumes open_questions::B4,
+        fix "Make a new `id` for each reminder, and use `dedupeKey` to replace an earlier one.";
     ID_REUSED = Warning "reminder/id-reused",
         "The server gives each reminder an `id` of its own: two reminders with different `body` and different `dedupeKey` never share one.",
         "Reminder RFC, JSON Schema sketch",
@@ -56,45 +63,58 @@ rules! {
         fix "Send `notifications/reminder`.";
     BOTH_PATHS = Info "reminder/both-paths",
         "The server sends a reminder (one `id`) in one form only: as `notifications/reminder`, or in the older form, as `_meta.harn.reminder` in `notifications/message`.",
-        "Reminder RFC, Compatibility and migration";
+        "Reminder RFC, Compatibility and migration",
+        fix "Send the older form only to hosts that do not know `notifications/reminder`.";
     LEGACY_ENVELOPE = Warning "reminder/legacy-envelope",
         "The server sends reminders as `notifications/reminder`, not in the older form, as `_meta.harn.reminder` in `notifications/message`.",
-        "Reminder RFC, From the current _meta envelope";
+        "Reminder RFC, From the current _meta envelope",
+        fix "Send `notifications/reminder` with the reminder as `params.reminder`.";
     LEGACY_SHAPE = Error "reminder/legacy-shape",
         "A server that sends a reminder in the older form (`_meta.harn.reminder`) gives it an `id` and a `body`, and each member the type that the proposal defines.",
-        "Reminder RFC, From the current _meta envelope";
+        "Reminder RFC, From the current _meta envelope",
+        fix "Give the reminder an `id` and a `body`, both strings.";
     LEGACY_CAPABILITY = Warning "reminder/legacy-capability",
         "The server declares `capabilities.reminders`, not the older `capabilities._meta.harn.reminders`.",
-        "Reminder RFC, Reference implementation status";
+        "Reminder RFC, Reference implementation status",
+        fix "Move the declaration to `capabilities.reminders`.";
     LEGACY_PLACE = Warning "reminder/legacy-place",
         "A server that sends a reminder in the older form puts `_meta.harn.reminder` inside `params` of `notifications/message`, not next to `params`.",
         "Reminder RFC, From the current _meta envelope, AMB-B8",
-        assumes open_questions::B8;
+        assumes open_questions::B8,
+        fix "Move `_meta` into `params`.";
     LEGACY_KEY = Error "reminder/legacy-key",
         "A server that sends a reminder in the older form puts it into `_meta` as the member `reminder` of an object `harn`, not under the name `harn.reminder`.",
-        "Reminder RFC, From the current _meta envelope";
+        "Reminder RFC, From the current _meta envelope",
+        fix "Write `\"_meta\": {\"harn\": {\"reminder\": {…}}}`, or better, send `notifications/reminder`.";
     CAPABILITY_NEAR_MISS = Warning "reminder/capability-near-miss",
         "In the capability `reminders`, the server spells the names of the members as the proposal does (`roleHints`, not `roleHint`).",
-        "Reminder RFC, Server capability advertisement";
+        "Reminder RFC, Server capability advertisement",
+        fix "Rename the member to the spelling in the proposal; others are ignored.";
     NO_LIFETIME = Info "reminder/no-lifetime",
         "The server says in `ttlTurns` for how many turns a reminder lasts; without it, each host decides. Reported once per session.",
         "Reminder RFC, Proposed wire format, AMB-B1",
-        assumes open_questions::B1;
+        assumes open_questions::B1,
+        fix "Add `ttlTurns`.";
     PROVIDER_ROLE = Info "reminder/provider-role",
         "The server gives a reminder no `roleHint` of `user_block` or `ephemeral_cache`, which not all model providers support; `system` and `developer` are safe.",
-        "Reminder RFC, Open questions 4";
+        "Reminder RFC, Open questions 4",
+        fix "Use `system` or `developer`, or leave `roleHint` out.";
     DURING_CALL = Info "reminder/during-call",
         "The server sends no reminder while a `tools/call` of the client waits for its result: the host cannot tell whether the reminder belongs to that call.",
-        "Reminder RFC, Open questions 2";
+        "Reminder RFC, Open questions 2",
+        fix "Keep the reminder until you have answered the call, or put the text into the tool's result.";
     NO_UPDATE = Info "reminder/no-resource-update",
         "A server that sends a reminder about a file (the part of `dedupeKey` after the colon) also sends `notifications/resources/updated` for it within 2 s, if the client subscribed to the file.",
-        "Reminder RFC, Positioning vs file-watcher / build-watcher use cases";
+        "Reminder RFC, Positioning vs file-watcher / build-watcher use cases",
+        fix "Send `notifications/resources/updated` with the file's URI together with the reminder.";
     TURN_BUDGET = Warning "reminder/turn-budget",
         "The server must have at most 10 reminders waiting for one turn, so that they do not fill the prompt. Checked only if the reel notes the turns.",
-        "Reminder RFC, Host-side rendering and Open questions 6";
+        "Reminder RFC, Host-side rendering and Open questions 6",
+        fix "Combine reminders, and replace earlier ones by `dedupeKey`.";
     RATE = Warning "reminder/rate",
         "The server must send at most 60 reminders in any 60 seconds.",
-        "Reminder RFC, Open questions 6";
+        "Reminder RFC, Open questions 6",
+        fix "Combine reminders that come in quick succession.";
 }
 
 /// The maximum number of reminders per minute.

@@ -1,6 +1,6 @@
 //! The report as a page for browsers: A beside B, each message folded. It needs no script.
 
-use super::rows::{Line, Row, Space, rows};
+use super::rows::{Line, Row, SEE_ALL, Space, rows};
 use super::summary::latency_cells;
 use super::{Shown, title};
 use crate::diff::{Change, Status, SummaryRow, UnitDiff};
@@ -41,7 +41,9 @@ pub(super) fn html(shown: &Shown<'_>, out: &mut String) {
     if !shown.is_only_latency {
         let mut text = String::new();
         volatile::text(shown.report, &mut text);
-        let _ = writeln!(out, "<h2>Not compared</h2>\n<pre>{}</pre>", lines(&text));
+        if !text.is_empty() {
+            let _ = writeln!(out, "<h2>Not compared</h2>\n<pre>{}</pre>", lines(&text));
+        }
     }
     out.push_str("</main>\n</body>\n</html>\n");
 }
@@ -100,7 +102,7 @@ fn change(change: &Change, out: &mut String) {
     let label = change.label.as_deref().map(|label| format!(" ({label})")).unwrap_or_default();
     let place = escaped(&format!("{}{label}", change.pointer()));
     let _ = writeln!(out, "<div class=\"diff\"><div class=\"wide\">{place}</div>");
-    for row in rows(change, Space { widest: WIDEST, is_full: false }) {
+    for row in rows(change, Space { widest: WIDEST, is_full: false, hint: SEE_ALL }) {
         let _ = match row {
             Row::Fold(text) => writeln!(out, "<div class=\"wide\">{}</div>", escaped(&text)),
             Row::Both(text) => {

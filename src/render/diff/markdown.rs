@@ -1,10 +1,10 @@
 //! The report as Markdown, for a comment on a pull request.
 
-use super::rows::{Line, Row, Space, rows};
+use super::rows::{SEE_ALL, Space};
 use super::summary::latency_cells;
 use super::{Shown, title};
 use crate::diff::{Change, SummaryRow, UnitDiff};
-use crate::render::text::{markdown_text as escaped, visible_text};
+use crate::render::text::{markdown_fence as fence, markdown_text as escaped, visible_text};
 use crate::render::volatile;
 use crate::wire::text::counted;
 use std::fmt::Write;
@@ -45,7 +45,9 @@ fn not_compared(shown: &Shown<'_>, out: &mut String) {
     let mut text = String::new();
     volatile::text(shown.report, &mut text);
     let (counts, list) = text.split_once('\n').unwrap_or((&text, ""));
-    let _ = writeln!(out, "\n{}", escaped(counts));
+    if !counts.is_empty() {
+        let _ = writeln!(out, "\n{}", escaped(counts));
+    }
     if list.len() > MAX_CHARACTERS / 2 {
         let _ = writeln!(out, "\nThe list of them is too long for a comment.");
     } else if !list.is_empty() {
@@ -91,23 +93,7 @@ fn details(unit: &UnitDiff, out: &mut String) {
 }
 
 fn diff_lines(change: &Change, out: &mut String) {
-    let space = Space { widest: WIDEST, is_full: false };
     let label = change.label.as_deref().map(|label| format!("  ({})", visible_text(label))).unwrap_or_default();
     let _ = writeln!(out, "@@ {}{label} @@", visible_text(&change.pointer()));
-    let text = |line: &Line| line.iter().map(|span| span.text.as_str()).collect::<String>();
-    for row in super::grouped(rows(change, space)) {
-        let _ = match row {
-            Row::Both(line) => writeln!(out, "  {line}"),
-            Row::Fold(line) => writeln!(out, "# {line}"),
-            Row::Sides(Some(left), _) => writeln!(out, "- {}", text(&left)),
-            Row::Sides(None, Some(right)) => writeln!(out, "+ {}", text(&right)),
-            Row::Sides(None, None) => Ok(()),
-        };
-    }
-}
-
-/// Returns a fence that no line of the text ends.
-fn fence(text: &str) -> String {
-    let longest = text.split(|found| found != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
+    super::lines(change, Space { widest: WIDEST, is_full: false, hint: SEE_ALL }, out);
 }

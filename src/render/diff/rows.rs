@@ -1,7 +1,7 @@
 //! The rows of a change: what is on the left, on the right, or on both sides, with the parts that differ marked. All views
 //! show these rows.
 
-use crate::diff::report::{Hunk, LineTag};
+use crate::diff::report::{Hunk, HunkLine, LineTag};
 use crate::diff::{Change, ChangeKind};
 use crate::render::table::cut;
 use crate::render::text::visible;
@@ -9,7 +9,7 @@ use crate::wire::mask::masked;
 use crate::wire::text::counted;
 use similar::{ChangeTag, TextDiff};
 
-/// Texts that are longer than this (both together, in bytes) are shown without marks.
+/// In texts that are longer than this (both together, in bytes), everything between what differs first and last is marked.
 const MAX_MARKED: usize = 20_000;
 
 /// Texts with less in common than this are shown without marks, as a fraction of both.
@@ -51,7 +51,12 @@ pub(super) struct Space {
     pub widest: usize,
     /// Nothing is left out.
     pub is_full: bool,
+    /// What follows the number of lines that are left out.
+    pub hint: &'static str,
 }
+
+/// How to see the lines that `diff` leaves out.
+pub(super) const SEE_ALL: &str = " (--full shows all)";
 
 /// Returns the rows of a change.
 pub(super) fn rows(change: &Change, space: Space) -> Vec<Row> {
@@ -61,7 +66,7 @@ pub(super) fn rows(change: &Change, space: Space) -> Vec<Row> {
     let (left, right) = (change.left.as_deref(), change.right.as_deref());
     match (left, right) {
         (Some(left), Some(right)) if change.kind != ChangeKind::Reordered || left.len() + right.len() > 0 => {
-            let (left, right) = marked(left, right);
+            let (left, right) = marked_after(left, right, change.alike);
             vec![Row::Sides(Some(folded(left, space)), Some(folded(right, space)))]
         }
         (Some(left), _) => value(left, space).into_iter().map(|row| on_side(row, true)).collect(),
@@ -101,7 +106,7 @@ fn value(text: &str, space: Space) -> Vec<Row> {
     let shown = if space.is_full { count } else { count.min(MAX_LINES) };
     let mut rows: Vec<Row> = pretty.lines().take(shown).map(|line| Row::Both(shortened(&safe(line), space))).collect();
     if shown < count {
-        rows.push(Row::Fold(format!("… {} (--full shows all)", counted((count - shown) as u64, "more line"))));
+        rows.push(Row::Fold(format!("… {}{}", counted((count - shown) as u64, "more line"), space.hint)));
     }
     rows
 }
@@ -112,10 +117,47 @@ fn shortened(text: &str, space: Space) -> String {
 
 /// Returns both texts, with the parts that differ marked.
 pub(super) fn marked(left: &str, right: &str) -> (Line, Line) {
-    let (left, right) = (safe(left), safe(right));
-    let (old, new) = (words(&left), words(&right));
-    let diff = (left.len() + right.len() <= MAX_MARKED).then(|| TextDiff::from_slices(&old, &new));
-    let Some(diff) = diff.filter(|diff| diff.ratio() >= MIN_ALIKE) else { return (plain(&left), plain(&right)) };
+    marked_after(left, right, [0; 2])
+}
+
+/// Returns both texts, with the parts that differ marked. Before these places, nothing that differs counts.
+fn marked_after(left: &str, right: &str, alike: [usize; 2]) -> (Line, Line) {
+    let ([before, left], [in_front, right]) = (divided(left, alike[0]), divided(right, alike[1]));
+    let (one, other) = marked_words(&left, &right);
+    let differ = left != right;
+    (with_beginning(&before, one, differ), with_beginning(&in_front, other, differ))
+}
+
+/// Puts a beginning that does not count before a line. If nothing in the line is marked although it differs, all of it is.
+fn with_beginning(before: &str, line: Line, differs: bool) -> Line {
+    if before.is_empty() {
+        return line;
+    }
+    let is_whole = line.len() == 1 && differs;
+    let mut whole = plain(before);
+    line.iter().for_each(|span| push(&mut whole, &span.text, span.differs || is_whole));
+    whole
+}
+
+/// Returns a text in two parts that are safe to print. If a secret begins in the first part and ends in the second one,
+/// everything is in the second.
+fn divided(text: &str, at: usize) -> [String; 2] {
+    let (whole, before) = (safe(text), safe(text.get(..at).unwrap_or_default()));
+    match whole.strip_prefix(&before) {
+        Some(rest) => [before.clone(), rest.to_owned()],
+        None => [String::new(), whole],
+    }
+}
+
+fn marked_words(left: &str, right: &str) -> (Line, Line) {
+    if left.len() + right.len() > MAX_MARKED {
+        return marked_between(left, right);
+    }
+    let (old, new) = (words(left), words(right));
+    let diff = TextDiff::from_slices(&old, &new);
+    if diff.ratio() < MIN_ALIKE {
+        return (plain(left), plain(right));
+    }
     let (mut one, mut other) = (Line::new(), Line::new());
     for change in diff.iter_all_changes() {
         let text = change.value();
@@ -129,6 +171,23 @@ pub(super) fn marked(left: &str, right: &str) -> (Line, Line) {
         }
     }
     (one, other)
+}
+
+/// Marks everything between the beginning and the end that both texts have.
+fn marked_between(left: &str, right: &str) -> (Line, Line) {
+    let length = |same: &mut dyn Iterator<Item = (char, char)>| -> usize {
+        same.take_while(|(one, other)| one == other).map(|(same, _)| same.len_utf8()).sum()
+    };
+    let begins = length(&mut left.chars().zip(right.chars()));
+    let (rest, other_rest) = (&left[begins..], &right[begins..]);
+    let ends = length(&mut rest.chars().rev().zip(other_rest.chars().rev()));
+    let line = |text: &str| -> Line {
+        let end = text.len() - ends;
+        let parts = [(&text[..begins], false), (&text[begins..end], true), (&text[end..], false)];
+        let parts = parts.into_iter().filter(|(text, _)| !text.is_empty());
+        parts.map(|(text, differs)| Span { text: text.to_owned(), differs }).collect()
+    };
+    (line(left), line(right))
 }
 
 /// Splits a text into words, runs of spaces, and single other characters.
@@ -207,22 +266,22 @@ fn hunks(hunks: &[Hunk], space: Space) -> Vec<Row> {
 }
 
 /// Returns the rows of an unchanged line, or of removed lines and the lines that replace them; and the number of lines.
-fn run(lines: &[(LineTag, String)], space: Space) -> (usize, Vec<Row>) {
-    let of = |tag: LineTag, from: usize| lines[from..].iter().take_while(|line| line.0 == tag).count();
+fn run(lines: &[HunkLine], space: Space) -> (usize, Vec<Row>) {
+    let of = |tag: LineTag, from: usize| lines[from..].iter().take_while(|line| line.tag == tag).count();
     let (removed, added) = (of(LineTag::Removed, 0), of(LineTag::Added, of(LineTag::Removed, 0)));
     if removed + added == 0 {
-        return (1, vec![Row::Both(shortened(&safe(&lines[0].1), space))]);
+        return (1, vec![Row::Both(shortened(&safe(&lines[0].text), space))]);
     }
     let row = |at: usize| {
-        let left = (at < removed).then(|| &*lines[at].1);
-        let right = (at < added).then(|| &*lines[removed + at].1);
+        let left = (at < removed).then(|| &lines[at]);
+        let right = (at < added).then(|| &lines[removed + at]);
         match (left, right) {
             (Some(left), Some(right)) => {
-                let (left, right) = marked(left, right);
+                let (left, right) = marked_after(&left.text, &right.text, [left.alike, right.alike]);
                 Row::Sides(Some(folded(left, space)), Some(folded(right, space)))
             }
             (left, right) => {
-                let one = |text: Option<&str>| text.map(|text| plain(&shortened(&safe(text), space)));
+                let one = |line: Option<&HunkLine>| line.map(|line| plain(&shortened(&safe(&line.text), space)));
                 Row::Sides(one(left), one(right))
             }
         }
@@ -235,7 +294,7 @@ mod tests {
     use super::*;
 
     fn space(widest: usize) -> Space {
-        Space { widest, is_full: false }
+        Space { widest, is_full: false, hint: SEE_ALL }
     }
 
     /// Writes the parts that differ in brackets.
@@ -262,9 +321,31 @@ mod tests {
         let (left, _) = marked(&text("before"), &text("after"));
         let line = shown(&folded(left.clone(), space(80)));
         assert!(line.contains("…") && line.contains("[before]") && line.chars().count() < 70, "{line}");
-        assert_eq!(folded(left.clone(), Space { widest: 80, is_full: true }), left);
+        assert_eq!(folded(left.clone(), Space { is_full: true, ..space(80) }), left);
         let long = vec![Span { text: "x".repeat(300), differs: true }];
         assert_eq!(shown(&folded(long, space(40))).chars().count(), 42);
+    }
+
+    #[test]
+    fn what_does_not_count_is_neither_marked_nor_hides_what_does() {
+        let text = |time: &str, end: &str| format!("at {time} {} {end}", "same ".repeat(100));
+        let (left, right) = (text("10:00", "one"), text("12:00", "two"));
+        let (one, other) = marked_after(&left, &right, [8; 2]);
+        let lines = [one, other].map(|line| shown(&folded(line, space(60))));
+        assert!(lines[0].ends_with("same  [one]") && lines[1].ends_with("same  [two]"), "{lines:?}");
+        assert!(lines.iter().all(|line| line.starts_with("at 1") || line.starts_with('…')), "{lines:?}");
+        let (one, other) = marked_after("10:00 one", "12:00 other things", [5; 2]);
+        assert_eq!((shown(&one), shown(&other)), ("10:00 [one]".into(), "12:00 [other things]".into()));
+    }
+
+    #[test]
+    fn a_very_long_line_is_shown_around_its_difference() {
+        let text = |middle: &str| format!("{}{middle}{}", "é word ".repeat(4000), "end ".repeat(2000));
+        let (one, other) = marked(&text("before"), &text("after"));
+        let lines = [one, other].map(|line| shown(&folded(line, space(80))));
+        assert!(lines[0].contains("word [before]end ") && lines[1].contains("word [after]end "), "{lines:?}");
+        let (one, other) = marked_between("same", "same longer");
+        assert_eq!((shown(&one), shown(&other)), ("same".into(), "same[ longer]".into()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The side-by-side view: A on the left, B on the right, wrapped instead of shortened.
 
-use super::rows::{Line, Row, Space, Span, rows};
+use super::rows::{Line, Row, SEE_ALL, Space, Span, rows};
 use super::{DiffStyle, heading, place_line};
 use crate::diff::{Change, Report, Status};
 use anstyle::Style;
@@ -20,7 +20,7 @@ const BETWEEN: &str = " │ ";
 pub(super) fn text(report: &Report, style: &DiffStyle, width: Option<usize>, is_full: bool, out: &mut String) {
     let width = width.unwrap_or(WIDTH);
     let column = (width.saturating_sub(BETWEEN.chars().count() + 2) / 2).max(MIN_COLUMN);
-    let space = Space { widest: if is_full { usize::MAX } else { column * 4 }, is_full };
+    let space = Space { widest: if is_full { usize::MAX } else { column * 4 }, is_full, hint: SEE_ALL };
     for unit in &report.units {
         heading(unit, style, width, out);
         for change in &unit.changes {

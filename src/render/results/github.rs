@@ -2,6 +2,7 @@
 
 use super::{Level, Problem, Results};
 use crate::render::text::visible;
+use crate::wire::text::counted;
 use std::fmt::{self, Write};
 
 /// Writes a command for every problem that counts, and one notice about the rest.
@@ -28,7 +29,19 @@ fn command(title: &str, problem: &Problem, out: &mut impl Write) -> fmt::Result 
     write!(out, "title={}::", property(title))?;
     let path = problem.location.as_ref().map(|location| location.path.as_str()).filter(|path| !path.is_empty());
     let text = path.map_or_else(|| problem.message.clone(), |path| format!("{} (at {path})", problem.message));
-    writeln!(out, "{}", message(&text))
+    let lines = problem.lines().map(shortened).unwrap_or_default();
+    writeln!(out, "{}", message(&format!("{text}{lines}")))
+}
+
+/// The maximum number of lines of a difference in an annotation.
+const MAX_LINES: usize = 40;
+
+fn shortened(lines: &str) -> String {
+    let mut found: String = lines.lines().take(MAX_LINES).flat_map(|line| ["\n", line]).collect();
+    if let Some(more @ 1..) = lines.lines().count().checked_sub(MAX_LINES) {
+        let _ = write!(found, "\n… {}", counted(more as u64, "more line"));
+    }
+    found
 }
 
 /// Escapes the text after `::`.

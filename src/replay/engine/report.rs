@@ -43,6 +43,13 @@ pub enum Note {
         /// The time limit.
         after: Duration,
     },
+    /// The server refused a message, which the recorded one did not.
+    Refused {
+        /// The number of the recorded request, if it was one.
+        seq: Option<u64>,
+        /// Why.
+        reason: String,
+    },
     /// A message could not be delivered.
     Undelivered {
         /// The number of the recorded request, if it was one.
@@ -80,6 +87,8 @@ impl fmt::Display for Note {
             Self::TimedOut { seq, message, after } => {
                 write!(out, "no answer to {message} (seq {seq}) within {after:?}")
             }
+            Self::Refused { seq: Some(seq), reason } => write!(out, "the server refused seq {seq}: {reason}"),
+            Self::Refused { seq: None, reason } => write!(out, "the server refused a message: {reason}"),
             Self::Undelivered { seq: Some(seq), reason } => write!(out, "seq {seq} was not delivered: {reason}"),
             Self::Undelivered { seq: None, reason } => write!(out, "a message was not delivered: {reason}"),
         }
@@ -104,6 +113,8 @@ pub(crate) enum End {
 pub(crate) struct Outcome {
     /// The number of messages sent.
     pub sent: usize,
+    /// How many of them are requests.
+    pub sent_requests: usize,
     /// The number of requests answered.
     pub answered: usize,
     /// What there is to report.

@@ -168,6 +168,8 @@ pub struct Library {
     /// In which ways the server answered over HTTP.
     deliveries: Vec<Delivery>,
     marks: ToolMarks,
+    /// For each place to ignore, whether a request had something there.
+    used: Vec<bool>,
 }
 
 impl std::fmt::Debug for Library {
@@ -177,6 +179,11 @@ impl std::fmt::Debug for Library {
 }
 
 impl Library {
+    /// Returns for each place to ignore whether a recorded request had something there.
+    pub(crate) fn used(&self) -> &[bool] {
+        &self.used
+    }
+
     /// Returns the number of exchanges.
     pub(crate) fn len(&self) -> usize {
         self.exchanges.len()

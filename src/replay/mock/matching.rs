@@ -10,6 +10,7 @@ use crate::proposals;
 use crate::protocol::revision::meta;
 use crate::protocol::{MethodSpec, Revision, http, methods};
 use crate::wire::{Envelope, json};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -62,6 +63,8 @@ impl MetaFault {
 pub(super) struct RequestKeys {
     matching: Matching,
     options: Options,
+    /// How many of the places to ignore the user named; they come first.
+    ignored: usize,
     disguise: Option<Disguise>,
     /// Where the server and the client worked.
     folders: Origins,
@@ -80,8 +83,9 @@ impl RequestKeys {
         // Progress tokens, the client's name and its capabilities.
         ignore.push("/params/_meta".to_owned());
         ignore.extend(CLIENT_IDS.iter().map(|name| format!("/params/{name}")));
-        let options = Options { keep_times: strict, keep_ids: strict, ignore, ..Options::default() };
-        Self { matching, options, disguise: None, folders: Origins::default() }
+        let (keep_times, keep_ids, ignores_own_items) = (strict, strict, true);
+        let options = Options { keep_times, keep_ids, ignore, ignores_own_items, ..Options::default() };
+        Self { matching, options, ignored: ignored.len(), disguise: None, folders: Origins::default() }
     }
 
     /// Compares requests in this disguise.
@@ -168,8 +172,10 @@ impl RequestKeys {
     pub(super) fn value_text(&self, request: &[u8], place: usize) -> String {
         let envelope = Envelope::scan(request);
         let wanted = self.values(request).get(place).copied();
-        let source = source(envelope.method.as_deref().unwrap_or_default());
         let params = envelope.params.unwrap_or(b"{}");
+        let method = envelope.method.as_deref().unwrap_or_default();
+        let subject = subject(method, params);
+        let source = source(method, subject.as_deref());
         let texts = Normaliser::new(&self.options).value_texts(source, params, &mut self.lookup());
         texts.into_iter().find(|(key, _)| Some(*key) == wanted).map(|(_, text)| text.into()).unwrap_or_default()
     }
@@ -178,11 +184,23 @@ impl RequestKeys {
     pub(super) fn changes(&self, recorded: &Envelope<'_>, asked: &Envelope<'_>) -> Vec<Change> {
         let sides = (recorded.params.unwrap_or(b"{}"), asked.params.unwrap_or(b"{}"));
         let method = asked.method.as_deref().unwrap_or_default();
-        params_changes(method, sides, &self.options, &mut self.lookup())
+        let subject = subject(method, sides.1);
+        params_changes(source(method, subject.as_deref()), sides, &self.options, &mut self.lookup())
     }
 
     fn digest(&self, method: &str, params: &[u8]) -> Digest {
-        Normaliser::new(&self.options).digest(source(method), params, &mut self.lookup())
+        let subject = subject(method, params);
+        Normaliser::new(&self.options).digest(source(method, subject.as_deref()), params, &mut self.lookup())
+    }
+
+    /// Returns for each place that the user ignores whether a request has something there.
+    pub(super) fn used(&self, request: &Envelope<'_>) -> Vec<bool> {
+        let (method, params) = (request.method.as_deref().unwrap_or_default(), request.params.unwrap_or(b"{}"));
+        let (normaliser, subject) = (Normaliser::new(&self.options), subject(method, params));
+        normaliser.digest(source(method, subject.as_deref()), params, &mut self.lookup());
+        let mut used = normaliser.used();
+        used.truncate(self.ignored);
+        used
     }
 
     /// The client chose what it sent, unless the user says that such values differ.
@@ -195,8 +213,13 @@ impl RequestKeys {
 }
 
 /// Where the params of a client's request are.
-fn source(method: &str) -> Source<'_> {
-    Source { side: UnitSide::Params, method: Some(method), from_server: false }
+fn source<'m>(method: &'m str, subject: Option<&'m str>) -> Source<'m> {
+    Source { side: UnitSide::Params, method: Some(method), subject, from_server: false }
+}
+
+/// The tool, prompt or resource that a request is about.
+fn subject<'p>(method: &str, params: &'p [u8]) -> Option<Cow<'p, str>> {
+    methods::subject(proposals::method_spec(method)?, params)
 }
 
 /// The limit on values that are remembered for a session, and on recorded requests whose values are.

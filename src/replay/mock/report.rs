@@ -59,11 +59,16 @@ impl Report {
     /// Returns the recorded exchanges that were never asked for. Pings, and polls of tasks, which depend on timing, do not
     /// count, nor do requests with wrong HTTP headers, which the mock refuses itself.
     fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = &'l Exchange> {
+        // One handshake stands for those of all recorded sessions: a client makes no more than one.
+        let is_used = |number: usize| self.used.has(number);
+        let mut exchanges = library.exchanges.iter().enumerate();
+        let was_greeted = exchanges.any(|(number, one)| is_used(number) && library.called_by(one) == "initialize");
         let unused = library.exchanges.iter().enumerate();
         let unused = unused.filter(|(number, one)| !self.used.has(*number) && !one.has(Traits::IS_OF_HEADERS));
         unused
             .map(|(_, one)| one)
             .filter(|one| !matches!(library.called_by(one), "ping" | "tasks/get" | "server/discover"))
+            .filter(move |one| !(was_greeted && library.called_by(one) == "initialize"))
     }
 
     /// Returns the messages of the recorded server that were never sent, because what they followed never came. Those

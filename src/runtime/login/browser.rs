@@ -34,10 +34,11 @@ impl Browser {
 
     /// Brings the user to the login page of this authorization server. The URL is printed in any case, because a
     /// browser may start and show nothing. It contains no secret: the verifier's hash and a `state` that counts once.
-    pub(super) fn show(&self, issuer: &str, url: &Url, notices: Notices) {
+    /// `hidden` is an environment variable that the browser must not get.
+    pub(super) fn show(&self, (issuer, url): (&str, &Url), hidden: Option<&str>, notices: Notices) {
         let problem = match self {
             Self::Print => None,
-            Self::Program(words) => Some(start(&line(words, url)).err()),
+            Self::Program(words) => Some(start(&line(words, url), hidden).err()),
         };
         let text = match problem {
             None => format!("to log in at {issuer}, open {url}"),
@@ -62,9 +63,13 @@ fn line(words: &[String], url: &Url) -> Vec<String> {
 }
 
 /// Starts a program that has nothing to do with our streams: stdout may belong to a client.
-fn start(line: &[String]) -> Result<(), String> {
+fn start(line: &[String], hidden: Option<&str>) -> Result<(), String> {
     let (program, arguments) = line.split_first().ok_or("no program")?;
-    let mut child = tokio::process::Command::new(program)
+    let mut command = tokio::process::Command::new(program);
+    if let Some(hidden) = hidden {
+        command.env_remove(hidden);
+    }
+    let mut child = command
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -16,6 +16,10 @@ const MAX_OF_HEADER: usize = 500;
 pub(crate) const TOKEN_ADVICE: &str = "the server requires a valid token: log in with --login, or set one with -H 'Authorization: Bearer …' or \
      MCPREEL_TOKEN";
 
+/// What to do about a server that does not accept the token of a login.
+pub(crate) const REFUSED_LOGIN: &str = "the server does not accept the token of your login; `mcpreel login URL` logs in again, \
+     and `mcpreel logins` shows for which resource and scopes the token is";
+
 /// The content of such a response. Its text contains the status, the challenge and the beginning of the body, on one
 /// line and with control characters made visible.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -77,6 +77,11 @@ impl Endpoint {
         Ok(Self { url, uri, ..self.clone() })
     }
 
+    /// Whether requests have the token of a login.
+    pub(crate) fn has_login(&self) -> bool {
+        self.login.is_some()
+    }
+
     /// The URL.
     pub(crate) fn url(&self) -> &url::Url {
         &self.url

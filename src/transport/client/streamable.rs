@@ -5,7 +5,7 @@
 
 mod older;
 
-use super::error_response::{Refusal, in_words};
+use super::error_response::{REFUSED_LOGIN, Refusal, in_words};
 use super::http::{HttpError, SharedObserver};
 use super::http_endpoint::{Answer, Endpoint, Events, NoEvent};
 use super::remote::{NoticeCallback, Remote, TransportNotice};
@@ -87,11 +87,10 @@ impl Failure {
         Envelope::scan(self.refusal.as_deref()?).error_code()
     }
 
-    /// Whether a server that only supports HTTP+SSE answers `initialize` like this (MCP 2025-11-25, Transports,
-    /// Backwards Compatibility).
+    /// Whether a server that only supports HTTP+SSE answers `initialize` like this.
     fn may_be_older(&self) -> bool {
-        let status = self.status.map(|status| status.as_u16());
-        matches!(status, Some(400 | 404 | 405)) && !self.code().is_some_and(errors::reports_modern_era)
+        let may_mean_sse = self.status.is_some_and(|status| http::may_mean_sse(status.as_u16()));
+        may_mean_sse && !self.code().is_some_and(errors::reports_modern_era)
     }
 }
 
@@ -621,7 +620,10 @@ impl Client {
         let session = asked.get(http::SESSION_ID).filter(|_| status == StatusCode::NOT_FOUND);
         let session_over = session.is_some();
         let mut reason = format!("the server answered {what} with {refusal}");
-        let mut advice = refusal.advice();
+        let mut advice = match status {
+            StatusCode::UNAUTHORIZED if self.endpoint.has_login() => Some(REFUSED_LOGIN.to_owned()),
+            _ => refusal.advice(),
+        };
         if session_over {
             let mut state = self.state();
             state.is_over |= state.session.as_ref() == session;

@@ -14,6 +14,7 @@ use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use oauth2::AuthorizationCode;
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
@@ -111,35 +112,41 @@ impl Door {
 
     fn answer(&self, request: &Parts) -> Response<Body> {
         match self.judge(request) {
-            Err((status, why)) => page(status, why),
+            Err((status, why)) => page(status, &why),
             Ok(response) => {
                 let shown = match response.is_ok() {
-                    true => page(StatusCode::OK, "You are logged in. You can close this page."),
-                    // The reason may contain a stranger's words, so only the terminal shows it.
-                    false => page(StatusCode::BAD_REQUEST, "The login failed; mcpreel reports the reason."),
+                    // The code may still be refused, which only the terminal shows.
+                    true => page(StatusCode::OK, "mcpreel has received your login. You can close this page."),
+                    // The reason may contain a stranger's words.
+                    false => {
+                        page(StatusCode::BAD_REQUEST, "The login failed. mcpreel shows the reason in its terminal.")
+                    }
                 };
                 let sender = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
                 match sender.map(|sender| sender.send(response)) {
                     Some(Ok(())) => shown,
-                    _ => page(StatusCode::BAD_REQUEST, "This login is already over."),
+                    _ => page(StatusCode::BAD_REQUEST, "This login is already over. Nothing was done."),
                 }
             }
         }
     }
 
-    fn judge(&self, request: &Parts) -> Result<LoginResponse, (StatusCode, &'static str)> {
+    fn judge(&self, request: &Parts) -> Result<LoginResponse, (StatusCode, Cow<'static, str>)> {
         let Parts { uri, method, .. } = request;
         if !is_for_loopback(request, self.port) {
-            return Err((StatusCode::FORBIDDEN, "The request is not for this machine."));
+            return Err((StatusCode::FORBIDDEN, "The request names another host than this machine.".into()));
         }
         if uri.path() != PATH {
-            return Err((StatusCode::NOT_FOUND, "There is nothing here."));
+            return Err((StatusCode::NOT_FOUND, "There is nothing at this address.".into()));
         }
         if method != Method::GET {
-            return Err((StatusCode::METHOD_NOT_ALLOWED, "Only GET is supported."));
+            return Err((StatusCode::METHOD_NOT_ALLOWED, "Only GET requests are accepted here.".into()));
         }
         match self.login.read_answer(uri.query().unwrap_or_default()) {
-            Answer::Foreign(why) => Err((StatusCode::BAD_REQUEST, why)),
+            Answer::Foreign(why) => {
+                let text = format!("This is not the response to mcpreel's login. {why} mcpreel continues to wait.");
+                Err((StatusCode::BAD_REQUEST, text.into()))
+            }
             Answer::Final(response) => Ok(response),
         }
     }

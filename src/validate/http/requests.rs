@@ -22,26 +22,32 @@ rules! {
         fix "Send the revision on which client and server agreed.";
     VERSION_NEGOTIATED = Warning "http/version-negotiated",
         "The client sends in `MCP-Protocol-Version` the revision on which client and server agreed in `initialize`.",
-        "MCP 2025-11-25, Transports, Protocol Version Header";
+        "MCP 2025-11-25, Transports, Protocol Version Header",
+        fix "Take the value from `protocolVersion` in the result of `initialize`.";
     MODERN_VERSION_MISSING = Error "http/modern-version-missing",
         "In revision 2026-07-28, the client must send the header `MCP-Protocol-Version` with each POST request.",
-        "MCP 2026-07-28, Streamable HTTP, Protocol Version Header";
+        "MCP 2026-07-28, Streamable HTTP, Protocol Version Header",
+        fix "Send the header MCP-Protocol-Version: 2026-07-28.";
     VERSION_CONTRADICTS = Error "http/version-contradicts",
         "In revision 2026-07-28, the client must name the same revision in the header `MCP-Protocol-Version` and in `_meta` of the request in the body.",
-        "MCP 2026-07-28, Streamable HTTP, Protocol Version Header";
+        "MCP 2026-07-28, Streamable HTTP, Protocol Version Header",
+        fix "Set the header and `_meta` from the same value.";
     METHOD_HEADER = Error "http/method-header",
         "In revision 2026-07-28, the client must repeat the request's `method` in the header `Mcp-Method`.",
-        "MCP 2026-07-28, Streamable HTTP, Standard Request Headers";
+        "MCP 2026-07-28, Streamable HTTP, Standard Request Headers",
+        fix "Send the header Mcp-Method with the request's `method`, unchanged.";
     NAME_HEADER = Error "http/name-header",
         "In revision 2026-07-28, the client must repeat the name of the tool or prompt, or the URI of the resource, in the header `Mcp-Name`.",
         "MCP 2026-07-28, Streamable HTTP, Standard Request Headers",
         fix "Send the name as the header's value. Encode one with other characters than visible ASCII as =?base64?...?=.";
     PARAMETER_HEADER = Error "http/parameter-header",
         "In revision 2026-07-28, a client that calls a tool must repeat each argument that the tool's `inputSchema` marks with `x-mcp-header` in its header `Mcp-Param-…`.",
-        "MCP 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters";
+        "MCP 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters",
+        fix "Read the tool's `inputSchema`, and send a header for each marked argument.";
     SUPERFLUOUS_PARAMETER = Error "http/superfluous-parameter-header",
         "In revision 2026-07-28, a client that calls a tool must send a header `Mcp-Param-…` only for an argument that the call contains.",
-        "MCP 2026-07-28, Streamable HTTP, Server Behavior for Custom Headers";
+        "MCP 2026-07-28, Streamable HTTP, Server Behavior for Custom Headers",
+        fix "Send the header only when you send the argument.";
 }
 
 /// Checks a request that has no message in its body: GET or DELETE.

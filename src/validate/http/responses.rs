@@ -19,28 +19,32 @@ rules! {
         fix "End the response after its head.";
     MEDIA_TYPE = Error "http/media-type",
         "The server must answer a POST with a request, if it succeeds, with the `Content-Type` `application/json` or `text/event-stream`.",
-        "MCP 2025-11-25, Transports, Sending Messages to the Server";
+        "MCP 2025-11-25, Transports, Sending Messages to the Server",
+        fix "Set the Content-Type that belongs to the form of your answer.";
     GET_ANSWER = Error "http/get-answer",
         "The server must answer a GET request of a session with `text/event-stream`, or with an error status such as 405.",
         "MCP 2025-11-25, Transports, Listening for Messages from the Server",
         fix "Answer with status 405 if you offer no such stream.";
     BAD_VERSION = Error "http/bad-version-accepted",
         "The server must refuse a request whose `MCP-Protocol-Version` is not the name of a revision (such as 2025-11-25) with status 400.",
-        "MCP 2025-11-25, Transports, Protocol Version Header";
+        "MCP 2025-11-25, Transports, Protocol Version Header",
+        fix "Compare the header with the revisions that you support before you read the body.";
     FOREIGN_ORIGIN = Warning "http/foreign-origin",
         "A server on the local machine refuses a request whose `Origin` is another machine with status 403.",
         "MCP 2025-11-25, Transports, Security Warning",
         fix "Compare the Origin header with a list of allowed origins, to prevent DNS rebinding.";
     CONTRADICTION = Error "http/contradiction-accepted",
         "In revision 2026-07-28, the server must refuse a request whose headers contradict its body with status 400 and error -32020.",
-        "MCP 2026-07-28, Streamable HTTP, Server Validation";
+        "MCP 2026-07-28, Streamable HTTP, Server Validation",
+        fix "Compare the headers with the body, and answer -32020 with status 400 if they differ.";
     ERROR_STATUS = Error "http/error-status",
         "In revision 2026-07-28, the server must send error -32601 with status 404, and errors -32020, -32021 and -32022 with status 400.",
         "MCP 2026-07-28, Streamable HTTP, Protocol Version Header",
         fix "Answer -32601 with status 404; -32020, -32021 and -32022 with status 400.";
     MODERN_SESSION = Warning "http/modern-session",
         "In revision 2026-07-28, the server sends no header `Mcp-Session-Id`.",
-        "MCP 2026-07-28, Streamable HTTP, Earlier Streamable HTTP Revisions";
+        "MCP 2026-07-28, Streamable HTTP, Earlier Streamable HTTP Revisions",
+        fix "Leave the header out, and keep state in handles that tools return.";
     OTHER_RESPONSE = Error "http/other-response",
         "The server must answer a POST with a request with the response to that request, not with the response to another one.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server",

@@ -30,7 +30,8 @@ rules! {
         fix "Send initialize without a session id.";
     ENDED = Error "http/ended-session-answered",
         "After the client ended a session with DELETE, the server must answer requests with its `Mcp-Session-Id` with status 404.",
-        "MCP 2025-11-25, Transports, Session Management";
+        "MCP 2025-11-25, Transports, Session Management",
+        fix "Forget the session on DELETE, and answer 404 for ids that you do not know.";
 }
 
 /// The maximum number of ended sessions that are remembered.

@@ -25,10 +25,12 @@ rules! {
         fix "Keep the events of each stream apart, and make their ids tell the stream.";
     UNKNOWN_EVENT = Warning "http/unknown-event-id",
         "The client sends in `Last-Event-ID` the id of an event that the server sent before.",
-        "MCP 2025-11-25, Transports, Resumability and Redelivery";
+        "MCP 2025-11-25, Transports, Resumability and Redelivery",
+        fix "Store the id of the last event of each stream, and send it unchanged.";
     RETRY = Error "http/retry-ignored",
         "A client that resumes a stream must first wait as long as the last `retry` on that stream says (less at most a tenth). Counted from the last event of the stream.",
-        "MCP 2025-11-25, Transports, Sending Messages to the Server";
+        "MCP 2025-11-25, Transports, Sending Messages to the Server",
+        fix "Store the last `retry`, and wait that many milliseconds before you connect again.";
     BROADCAST = Error "http/broadcast",
         "The server must send each message on one stream only. Checked for notifications about changes, such as `notifications/tools/list_changed`.",
         "MCP 2025-11-25, Transports, Multiple Connections",

@@ -28,10 +28,12 @@ rules! {
         fix "Declare `logging`, or write the text to standard error.";
     SAMPLING_TOOLS = Error "capability/sampling-tools",
         "The server must not send a `sampling/createMessage` with `tools` or `toolChoice` unless the client declared `sampling.tools`. (For `inputRequests`, see input/undeclared.)",
-        "MCP 2025-11-25, Sampling, Tools in Sampling";
+        "MCP 2025-11-25, Sampling, Tools in Sampling",
+        fix "Look for `sampling.tools` in the client's capabilities, and leave tools out without it.";
     SAMPLING_CONTEXT = Warning "capability/sampling-context",
         "The server sends no `sampling/createMessage` whose `includeContext` is `thisServer` or `allServers` unless the client declared `sampling.context`.",
-        "MCP 2025-11-25, Sampling, Capabilities";
+        "MCP 2025-11-25, Sampling, Capabilities",
+        fix "Leave `includeContext` out, or look for `sampling.context` in the client's capabilities.";
     ELICITATION_MODE = Error "capability/elicitation-mode",
         "The server must not send `elicitation/create` with `mode: \"url\"` unless the client declared `elicitation.url`, nor with `mode: \"form\"` or without `mode` unless it declared `elicitation.form` or `elicitation: {}`. (If the client declared no `elicitation`, see capability/undeclared.)",
         "MCP 2025-11-25, Elicitation, Capabilities",
@@ -42,10 +44,12 @@ rules! {
         fix "Put a domain of your own before the name, or io.modelcontextprotocol/ for an official extension.";
     TASK_CALL = Error "capability/task-call",
         "The client must not send `tools/call` with `task` in its `params` unless the server declared `tasks.requests.tools.call`.",
-        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation",
+        fix "Look for `tasks.requests.tools.call` in the server's capabilities, and leave `task` out without it.";
     TASK_REQUEST = Warning "capability/task-request",
         "The server sends no `sampling/createMessage` with `task` unless the client declared `tasks.requests.sampling.createMessage`, and no `elicitation/create` with `task` unless it declared `tasks.requests.elicitation.create`.",
-        "MCP 2025-11-25, Tasks, Capability Negotiation";
+        "MCP 2025-11-25, Tasks, Capability Negotiation",
+        fix "Look for the request in the client's capability `tasks`, and leave `task` out without it.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

@@ -18,16 +18,20 @@ rules! {
         fix "Use a prefix with a domain of your own, such as `com.example/`.";
     TRACE_CONTEXT = Error "meta/trace-context",
         "In revision 2026-07-28, client and server must write `traceparent` in `_meta` in the format of W3C Trace Context.",
-        "MCP 2026-07-28, Overview, OpenTelemetry trace context";
+        "MCP 2026-07-28, Overview, OpenTelemetry trace context",
+        fix "Let the tracing library write the value, as in `00-TRACE_ID-SPAN_ID-01`.";
     ICON = Error "icons/scheme",
         "Client and server must give as `src` of an icon an HTTPS or HTTP URL or a `data:` URI.",
-        "MCP 2025-11-25, Overview, icons";
+        "MCP 2025-11-25, Overview, icons",
+        fix "Serve the icon over HTTPS, or write it as a `data:` URI.";
     INSECURE_ICON = Warning "icons/insecure",
         "Client and server give as `src` of an icon no plain `http://` URL.",
-        "MCP 2025-11-25, Overview, icons";
+        "MCP 2025-11-25, Overview, icons",
+        fix "Serve the icon over HTTPS, or write it as a `data:` URI.";
     ROOT = Error "roots/uri",
         "In its result of `roots/list`, the client must give each root a URI that begins with `file://`.",
-        "MCP 2025-11-25, Roots, Data Types";
+        "MCP 2025-11-25, Roots, Data Types",
+        fix "Write the path as an absolute `file:///` URI.";
     COMPLETIONS = Error "completion/too-many",
         "In its result of `completion/complete`, the server must return at most 100 values.",
         "MCP 2025-11-25, Completion, Completion Results",
@@ -38,7 +42,8 @@ rules! {
         fix "Put a scheme of your own before a plain name, as in notes:shopping, and write a space as %20.";
     PROMPT_RESOURCE = Error "content/prompt-resource",
         "In its result of `prompts/get`, the server must give each embedded resource a `mimeType`.",
-        "MCP 2025-11-25, Prompts, Embedded Resources";
+        "MCP 2025-11-25, Prompts, Embedded Resources",
+        fix "Add the `mimeType` of the resource, such as `text/plain`.";
     BASE64 = Error "content/base64",
         "Client and server must encode binary data as Base64: the `blob` of a resource, and the `data` of an image or of audio.",
         "MCP 2025-11-25, Resources, Security Considerations; Prompts, Image Content",

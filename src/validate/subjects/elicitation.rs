@@ -13,30 +13,36 @@ use serde_json::Value;
 rules! {
     URL = Error "elicitation/url",
         "The server must send a valid URL as the `url` that the user is asked to open.",
-        "MCP 2025-11-25, Elicitation, URL Mode Elicitation Requests";
+        "MCP 2025-11-25, Elicitation, URL Mode Elicitation Requests",
+        fix "Send an absolute URL, and escape its parts.";
     INSECURE = Warning "elicitation/insecure-url",
         "The server sends an `https://` URL as the `url` that the user is asked to open; `http://` only for the local machine.",
-        "MCP 2025-11-25, Elicitation, Safe URL Handling";
+        "MCP 2025-11-25, Elicitation, Safe URL Handling",
+        fix "Serve the page over TLS, and send its `https://` URL.";
     SENSITIVE = Warning "elicitation/sensitive",
         "The server does not ask for passwords, keys or other secrets in a form. Checked by the names of the form's fields.",
         "MCP 2025-11-25, Elicitation, User Interaction Model",
         fix "Ask in URL mode, so that the secret does not pass through the client.";
     UNKNOWN_ID = Error "elicitation/unknown-id",
         "In `notifications/elicitation/complete`, the server must name an `elicitationId` that it sent before.",
-        "MCP 2025-11-25, Elicitation, Completion Notifications for URL Mode Elicitation";
+        "MCP 2025-11-25, Elicitation, Completion Notifications for URL Mode Elicitation",
+        fix "Store the `elicitationId` of each request, and copy it.";
     REQUIRED_DATA = Error "elicitation/required-data",
         "A server that sends error -32042 must list in `data.elicitations` at least one elicitation in URL mode, each with an `elicitationId`, a `url` and a `message`.",
-        "MCP 2025-11-25, Elicitation, URL Elicitation Required Error";
+        "MCP 2025-11-25, Elicitation, URL Elicitation Required Error",
+        fix "Add the URL, a new id and a message for the user to `data.elicitations`.";
     REQUIRED_UNDECLARED = Error "elicitation/required-undeclared",
         "The server must send error -32042 only to a client that declared `elicitation.url`.",
         "MCP 2025-11-25, Elicitation, Capabilities",
         fix "Send another error to a client that cannot open URLs.";
     SUBMITTED = Warning "elicitation/content",
         "In its result of `elicitation/create`, the client returns `content` that conforms to the `requestedSchema` of the form, if the user accepted.",
-        "MCP 2025-11-25, Elicitation, Response Actions";
+        "MCP 2025-11-25, Elicitation, Response Actions",
+        fix "Validate the user's input against the `requestedSchema` before you return it.";
     URL_CONTENT = Warning "elicitation/url-content",
         "In its result of an `elicitation/create` in URL mode, the client returns no `content`.",
-        "MCP 2025-11-25, Elicitation, Response Actions";
+        "MCP 2025-11-25, Elicitation, Response Actions",
+        fix "Return the `action` alone.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
@@ -112,7 +118,9 @@ impl Elicitation {
     }
 
     fn answered(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let Some(schema) = message.observed.envelope.id.and_then(|id| self.pending.remove(&id.key())) else { return };
+        let Some(schema) = message.observed.envelope.id.and_then(|id| self.pending.remove(&id.key())) else {
+            return findings.give_up_if(self.pending.has_forgotten(), &[&SUBMITTED, &URL_CONTENT]);
+        };
         let (seq, content) = (message.seq(), message.content());
         if content["action"] != "accept" {
             return;

@@ -13,40 +13,48 @@ use serde_json::Value;
 rules! {
     METHOD = Error "input/method",
         "The server must answer only `prompts/get`, `resources/read` and `tools/call` with `resultType: \"input_required\"`.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, Supported Requests";
+        "MCP 2026-07-28, Multi Round-Trip Requests, Supported Requests",
+        fix "Answer other requests with a result or an error.";
     UNDECLARED = Error "input/undeclared",
         "The server must ask in `inputRequests` only for input of kinds that the client declared in the request's `_meta`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Server Requirements",
         fix "Send error -32021 if the request cannot do without the input.";
     EMPTY = Error "input/empty",
         "A server that answers with `resultType: \"input_required\"` must send `inputRequests` or a `requestState`.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, Server Requirements";
+        "MCP 2026-07-28, Multi Round-Trip Requests, Server Requirements",
+        fix "Add `inputRequests` or a `requestState`, or answer with `resultType: \"complete\"`.";
     STATE = Error "input/state",
         "When the client sends the request again, it must return `requestState` as it received it, and none if it received none.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements",
         fix "Return `requestState` as it is; do not parse it.";
     OTHER_REQUEST = Error "input/other-request",
         "The client must send `requestState` and `inputResponses` only with the request (same method and same tool, prompt or resource) for which the server sent or asked for them.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
+        "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements",
+        fix "Keep the original request, and send it again with the state and the responses.";
     SAME_ID = Error "input/same-id",
         "When the client sends the request again, it must give it another `id`.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
+        "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements",
+        fix "Take a new `id` for each request, also when you send one again.";
     INCOMPLETE = Error "input/incomplete",
         "When the client sends the request again, `inputResponses` must contain an answer to each of the server's `inputRequests`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements",
         fix "Send an answer under each key of `inputRequests`; a user who declines is an answer, too.";
     WRONG_KIND = Error "input/wrong-kind",
         "The client must give each of the `inputResponses` the form of a result of the method in the server's `inputRequests`, such as `elicitation/create`.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, InputResponses";
+        "MCP 2026-07-28, Multi Round-Trip Requests, InputResponses",
+        fix "Read the `method` of each input request, and return its result.";
     UNASKED = Warning "input/unasked",
         "The client sends in `inputResponses` only what the server asked for in `inputRequests`.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, InputResponses";
+        "MCP 2026-07-28, Multi Round-Trip Requests, InputResponses",
+        fix "Copy the names from the server's `inputRequests`, and send no others.";
     REPLAYED = Warning "input/state-reused",
         "The client returns a `requestState` only once.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, Server Requirements";
+        "MCP 2026-07-28, Multi Round-Trip Requests, Server Requirements",
+        fix "Forget the `requestState` when you have sent it.";
     CHANGED = Warning "input/changed-request",
         "When the client sends the request again, it sends the same `arguments` as in the original request.",
-        "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
+        "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements",
+        fix "Keep the original `arguments`, and send them unchanged.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

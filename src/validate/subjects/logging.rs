@@ -15,10 +15,12 @@ rules! {
         fix "Send log messages only for a request with `io.modelcontextprotocol/logLevel` in its `_meta`.";
     TOO_LOW = Error "logging/too-low",
         "In revision 2026-07-28, the server must send no `notifications/message` below the log level that the request asks for in its `_meta`.",
-        "MCP 2026-07-28, Logging, Per-request log level";
+        "MCP 2026-07-28, Logging, Per-request log level",
+        fix "Compare each message's level with the one in the request's `_meta`.";
     BELOW_LEVEL = Warning "logging/below-level",
         "After the client sent `logging/setLevel`, the server sends no `notifications/message` below that level.",
-        "MCP 2025-11-25, Logging, Setting Log Level";
+        "MCP 2025-11-25, Logging, Setting Log Level",
+        fix "Keep the level of the last `logging/setLevel`, and compare each message's level with it.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

@@ -15,13 +15,16 @@ rules! {
         fix "Return nextCursor as it is. Do not parse, change, or keep it for another session.";
     OTHER_LIST = Error "pagination/other-list",
         "The client must use a `nextCursor` only for the method from whose result it came.",
-        "MCP 2025-11-25, Pagination, Implementation Guidelines";
+        "MCP 2025-11-25, Pagination, Implementation Guidelines",
+        fix "Keep the cursor together with the method that it came from.";
     REPEATED = Warning "pagination/repeated-cursor",
         "The server does not return as `nextCursor` the `cursor` of the same request, because the client would then never reach the end.",
-        "MCP 2025-11-25, Pagination, Response Format";
+        "MCP 2025-11-25, Pagination, Response Format",
+        fix "Compute the cursor from the last entry of the page, and leave it out on the last page.";
     REFUSAL = Warning "pagination/refusal-code",
         "A server that refuses a `cursor` answers with error -32602 (invalid params).",
-        "MCP 2025-11-25, Pagination, Error Handling";
+        "MCP 2025-11-25, Pagination, Error Handling",
+        fix "Answer cursors that you cannot read with error -32602.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

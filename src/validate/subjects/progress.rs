@@ -23,10 +23,12 @@ rules! {
         fix "Stop reporting progress before you send the response.";
     AFTER_CANCELLATION = Warning "progress/after-cancellation",
         "After `notifications/cancelled` for a request, the side that received it sends no more `notifications/progress` for the request.",
-        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+        "MCP 2025-11-25, Cancellation, Behavior Requirements",
+        fix "Stop the work when the cancellation comes, or at least its progress.";
     NEVER_ISSUED = Error "cancellation/never-issued",
         "In `notifications/cancelled`, client and server must name only a request that they sent themselves.",
-        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+        "MCP 2025-11-25, Cancellation, Behavior Requirements",
+        fix "Copy the `id` of your own request, with its type.";
     ANSWERED = Warning "cancellation/answered",
         "Whoever receives `notifications/cancelled` sends no response to the cancelled request.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements",
@@ -115,15 +117,22 @@ impl Progress {
     fn response(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let Some(id) = message.observed.envelope.id else { return };
         let direction = message.observed.direction.reversed();
-        let Some((token, cancelled)) = self.requests.remove(&(direction, id.key())) else { return };
+        let Some((token, cancelled)) = self.requests.remove(&(direction, id.key())) else {
+            // A later request may also have used its token.
+            return findings.give_up_if(self.requests.has_forgotten(), &[&ANSWERED, &AFTER_END, &TOKEN_REUSED]);
+        };
         if let Some(at) = cancelled {
             let in_time = message.observed.time.saturating_sub(at) <= ON_ITS_WAY;
             findings.check(&ANSWERED, message.seq(), in_time, || {
                 format!("the {} answered request {}, which was cancelled", message.sender(), id.key())
             });
         }
-        let token = token.and_then(|token| self.tokens.get_mut(&(direction, token)));
-        if let Some(token) = token.filter(|token| token.request == id.key()) {
+        let Some(token) = token else { return };
+        let has_forgotten = self.tokens.has_forgotten();
+        let Some(token) = self.tokens.get_mut(&(direction, token)) else {
+            return findings.give_up_if(has_forgotten, &[&TOKEN_REUSED]);
+        };
+        if token.request == id.key() {
             token.is_pending = false;
             token.is_task = message.content()["task"]["taskId"].is_string();
         }
@@ -133,8 +142,10 @@ impl Progress {
         let params = message.content();
         let Some(token) = params.get("progressToken").and_then(IdKey::of_value) else { return };
         let seq = message.seq();
-        let may_be_unknown = !message.saw_all() || self.tokens.has_forgotten();
+        let has_forgotten = self.tokens.has_forgotten();
+        let may_be_unknown = !message.saw_all() || has_forgotten;
         let Some(known) = self.tokens.get_mut(&(message.observed.direction.reversed(), token.clone())) else {
+            findings.give_up_if(has_forgotten, &[&INCREASES, &AFTER_END, &AFTER_CANCELLATION]);
             return match may_be_unknown {
                 true => findings.give_up(&PROGRESS_TOKEN),
                 false => findings.note(&PROGRESS_TOKEN, seq, format!("no request contains token {token}")),

@@ -12,20 +12,24 @@ use std::collections::BTreeSet;
 rules! {
     MIXED = Error "sampling/mixed-results",
         "In `sampling/createMessage`, the server must put nothing but results of tools (`tool_result`) into a message that contains one.",
-        "MCP 2025-11-25, Sampling, Tool Result Messages";
+        "MCP 2025-11-25, Sampling, Tool Result Messages",
+        fix "Put text and images into a message after the one with the results.";
     UNBALANCED = Error "sampling/unbalanced",
         "In `messages` of `sampling/createMessage`, the server must follow a message with uses of tools (`tool_use`) by one with exactly their results (`tool_result`).",
         "MCP 2025-11-25, Sampling, Tool Use and Result Balance",
         fix "Add a `tool_result` for each `tool_use`, in the next message, with its `toolUseId`.";
     ROLE = Error "sampling/role",
         "In `messages` of `sampling/createMessage`, the server must put uses of tools (`tool_use`) into messages of the role `assistant`, and results (`tool_result`) into those of the role `user`.",
-        "MCP 2025-11-25, Sampling, Message Roles";
+        "MCP 2025-11-25, Sampling, Message Roles",
+        fix "Give uses of tools the role `assistant`, and their results the role `user`.";
     NOT_OFFERED = Error "sampling/tool-not-offered",
         "In its result of `sampling/createMessage`, the client must return uses (`tool_use`) only of tools that the request offers, and none if `toolChoice` is `none`.",
-        "MCP 2025-11-25, Sampling, Tool Choice Modes";
+        "MCP 2025-11-25, Sampling, Tool Choice Modes",
+        fix "Give the model only the tools of the request, and check the names it returns.";
     CHOICE = Error "sampling/tool-required",
         "In its result of `sampling/createMessage`, the client must return the use of a tool (`tool_use`) if `toolChoice` is `required`.",
-        "MCP 2025-11-25, Sampling, Tool Choice Modes";
+        "MCP 2025-11-25, Sampling, Tool Choice Modes",
+        fix "Pass `toolChoice` on to the model, and answer with an error if it uses no tool.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
@@ -67,6 +71,7 @@ impl Subject for Sampling {
             }
             MessageKind::Result if message.result_of() == "sampling/createMessage" => {
                 let offer = message.observed.envelope.id.and_then(|id| self.0.remove(&id.key()));
+                findings.give_up_if(offer.is_none() && self.0.has_forgotten(), &[&NOT_OFFERED, &CHOICE]);
                 if let Some(offer) = offer.filter(|_| message.is_since(Revision::V2025_11_25)) {
                     offer.check(message.seq(), content, findings);
                 }

@@ -11,7 +11,8 @@ use serde_json::Value;
 rules! {
     RESULT_TYPE = Error "era/unknown-result-type",
         "The server must give a result the `resultType` `complete` or `input_required`, or one of an extension that both sides declared.",
-        "MCP 2026-07-28, Overview, ResultType";
+        "MCP 2026-07-28, Overview, ResultType",
+        fix "Write `complete` or `input_required`.";
     RETIRED_CODE = Error "era/retired-code",
         "In revision 2026-07-28, the server must not send the errors -32002 and -32042, which earlier revisions defined.",
         "MCP 2026-07-28, Overview, Error Codes",
@@ -22,26 +23,32 @@ rules! {
         fix "Use a code outside of the range from -32768 to -32000.";
     VERSION_DATA = Error "era/version-error-data",
         "A server that sends error -32022 must list in `data.supported` the revisions that it supports, and repeat in `data.requested` the one that the client requested.",
-        "MCP 2026-07-28, Schema, UnsupportedProtocolVersionError";
+        "MCP 2026-07-28, Schema, UnsupportedProtocolVersionError",
+        fix "Add `{\"supported\": [\"2026-07-28\"], \"requested\": \"…\"}` as the error's `data`.";
     CAPABILITY_DATA = Error "era/capability-error-data",
         "A server that sends error -32021 must name in `data.requiredCapabilities` the capabilities that the request needs.",
-        "MCP 2026-07-28, Overview, Per-request protocol fields";
+        "MCP 2026-07-28, Overview, Per-request protocol fields",
+        fix "Add `{\"requiredCapabilities\": {…}}` as the error's `data`.";
     CLIENT_RESPONSE = Error "era/client-response",
         "In revision 2026-07-28, the client must send no responses.",
         "MCP 2026-07-28, stdio, and Streamable HTTP, Sending Messages",
         fix "Send the inputs in `inputResponses` of a new request.";
     INCOMPLETE = Error "era/incomplete-request",
         "In revision 2026-07-28, the server must refuse a request whose `_meta` lacks the revision or the client's capabilities with error -32602.",
-        "MCP 2026-07-28, Overview, Per-request protocol fields";
+        "MCP 2026-07-28, Overview, Per-request protocol fields",
+        fix "Read `_meta` before you handle a request, and answer -32602 if a member is missing.";
     CLIENT_INFO = Info "era/client-info",
         "In revision 2026-07-28, the client names itself in `_meta` of each request. Reported once per session.",
-        "MCP 2026-07-28, Overview, Per-request protocol fields";
+        "MCP 2026-07-28, Overview, Per-request protocol fields",
+        fix "Add `io.modelcontextprotocol/clientInfo` to `_meta` of each request.";
     SERVER_INFO = Info "era/server-info",
         "In revision 2026-07-28, the server names itself in `_meta` of each result. Reported once per session.",
-        "MCP 2026-07-28, Overview, Per-response protocol fields";
+        "MCP 2026-07-28, Overview, Per-response protocol fields",
+        fix "Add `io.modelcontextprotocol/serverInfo` to `_meta` of each result.";
     DEPRECATED = Info "era/deprecated",
         "In revision 2026-07-28, client and server do not use roots, sampling or logging, which are deprecated. Reported once per session.",
-        "MCP 2026-07-28, Deprecated Features";
+        "MCP 2026-07-28, Deprecated Features",
+        fix "Use tool arguments instead of roots, your own model instead of sampling, stderr instead of logging.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

@@ -12,32 +12,40 @@ use serde_json::Value;
 rules! {
     ACKNOWLEDGED_FIRST = Error "subscriptions/acknowledged-first",
         "The server must send `notifications/subscriptions/acknowledged` as the first message of a subscription.",
-        "MCP 2026-07-28, Subscriptions, Acknowledgment";
+        "MCP 2026-07-28, Subscriptions, Acknowledgment",
+        fix "Send the acknowledgment before you connect the subscription to its events.";
     ACKNOWLEDGED_MORE = Error "subscriptions/acknowledged-more",
         "In `notifications/subscriptions/acknowledged`, the server must name only notifications that the client asked for in `subscriptions/listen`.",
-        "MCP 2026-07-28, Subscriptions, Acknowledgment";
+        "MCP 2026-07-28, Subscriptions, Acknowledgment",
+        fix "Acknowledge only what is both in the request and supported.";
     UNREQUESTED = Error "subscriptions/unrequested",
         "For a subscription, the server must send only notifications that the client asked for in `subscriptions/listen`.",
-        "MCP 2026-07-28, Subscriptions, Opening a Stream";
+        "MCP 2026-07-28, Subscriptions, Opening a Stream",
+        fix "Filter notifications by what the subscription's request asked for.";
     ID_MISSING = Error "subscriptions/id-missing",
         "The server must name the subscription in `_meta` of each notification about a change, such as `notifications/tools/list_changed`.",
         "MCP 2026-07-28, Subscriptions, Receiving Notifications",
         fix "Write the `id` of the `subscriptions/listen` request as io.modelcontextprotocol/subscriptionId into `_meta`.";
     UNKNOWN_ID = Error "subscriptions/unknown-id",
         "In `_meta` of a notification, the server must name as subscription only the `id` of a `subscriptions/listen` of the client.",
-        "MCP 2026-07-28, Subscriptions, Receiving Notifications";
+        "MCP 2026-07-28, Subscriptions, Receiving Notifications",
+        fix "Copy the `id` of the `subscriptions/listen`, with its type.";
     AFTER_END = Error "subscriptions/after-end",
         "After a subscription was answered or cancelled, the server must send no more notifications for it.",
-        "MCP 2026-07-28, Subscriptions, Cancellation";
+        "MCP 2026-07-28, Subscriptions, Cancellation",
+        fix "Remove the subscription before you answer it, and when its cancellation comes.";
     OTHER_KIND = Error "subscriptions/other-kind",
         "The server must not name a subscription in `notifications/progress` and `notifications/message`, which belong to the request that they are about.",
-        "MCP 2026-07-28, Streamable HTTP, Receiving Messages";
+        "MCP 2026-07-28, Streamable HTTP, Receiving Messages",
+        fix "Leave the subscription out of `_meta`, and send the message with its own request.";
     RESULT_ID = Error "subscriptions/result-id",
         "If the server names a subscription in its result of `subscriptions/listen`, it must be that of the same request.",
-        "MCP 2026-07-28, Schema, SubscriptionsListenResult";
+        "MCP 2026-07-28, Schema, SubscriptionsListenResult",
+        fix "Copy the `id` of the request that you answer.";
     SERVER_CANCELLED = Error "subscriptions/server-cancelled",
         "In revision 2026-07-28, the server must send `notifications/cancelled` only for a subscription.",
-        "MCP 2026-07-28, Cancellation";
+        "MCP 2026-07-28, Cancellation",
+        fix "Answer other requests with an error instead.";
 }
 
 pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {

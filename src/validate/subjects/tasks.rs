@@ -22,31 +22,40 @@ rules! {
         fix "Answer with the result of the method. A client that wants a task asks for one with `task`.";
     NOT_CREATED = Error "tasks/not-created",
         "A side that declared tasks for a method must answer a request with `task` with the created task, not with the result itself.",
-        "MCP 2025-11-25, Tasks, Result Retrieval";
+        "MCP 2025-11-25, Tasks, Result Retrieval",
+        fix "Create the task, answer with it at once, and keep the result for `tasks/result`.";
     INITIAL = Error "tasks/initial-status",
         "Whoever creates a task must give it the status `working` first.",
-        "MCP 2025-11-25, Tasks, Task Status Lifecycle";
+        "MCP 2025-11-25, Tasks, Task Status Lifecycle",
+        fix "Answer with the status `working`, and report the next one later.";
     ID_REUSED = Error "tasks/id-reused",
         "Whoever creates a task must give it a `taskId` that no earlier task of the session has.",
-        "MCP 2025-11-25, Tasks, Task ID Requirements";
+        "MCP 2025-11-25, Tasks, Task ID Requirements",
+        fix "Make a new random `taskId`, such as a UUID, for each task.";
     TRANSITION = Error "tasks/transition",
         "Whoever runs a task must not change its status after it was `completed`, `failed` or `cancelled`.",
-        "MCP 2025-11-25, Tasks, Task Status Lifecycle";
+        "MCP 2025-11-25, Tasks, Task Status Lifecycle",
+        fix "Refuse changes of finished tasks where you store them.";
     CANCEL_FINISHED = Error "tasks/cancel-finished",
         "Whoever runs a task must refuse `tasks/cancel` for a finished task with error -32602.",
-        "MCP 2025-11-25, Tasks, Task Cancellation";
+        "MCP 2025-11-25, Tasks, Task Cancellation",
+        fix "Look at the task's status first, and answer -32602 if it is finished.";
     CANCEL_STATUS = Error "tasks/cancel-status",
         "Whoever answers `tasks/cancel` with a result must return the task with the status `cancelled`.",
-        "MCP 2025-11-25, Tasks, Task Cancellation";
+        "MCP 2025-11-25, Tasks, Task Cancellation",
+        fix "Set the status to `cancelled` before you answer, even if the work still runs.";
     REFUSAL_CODE = Error "tasks/refusal-code",
         "Whoever refuses `tasks/get`, `tasks/result` or `tasks/cancel` for an unknown task must answer with error -32602.",
-        "MCP 2025-11-25, Tasks, Protocol Errors";
+        "MCP 2025-11-25, Tasks, Protocol Errors",
+        fix "Answer with error -32602 if you do not find the task.";
     UNKNOWN = Warning "tasks/unknown-id",
         "In `tasks/get`, `tasks/result` and `tasks/cancel`, client and server name only a `taskId` that the other side created or listed in the session.",
-        "MCP 2025-11-25, Tasks, Task ID Requirements";
+        "MCP 2025-11-25, Tasks, Task ID Requirements",
+        fix "Copy the `taskId` from the result that created the task.";
     OTHER = Error "tasks/other-task",
         "Whoever answers `tasks/get` or `tasks/cancel` must return the task that the request names.",
-        "MCP 2025-11-25, Tasks, Getting Tasks";
+        "MCP 2025-11-25, Tasks, Getting Tasks",
+        fix "Look the task up by the `taskId` of the request.";
     EARLY_RESULT = Error "tasks/early-result",
         "Whoever runs a task must not answer `tasks/result` before the task is finished.",
         "MCP 2025-11-25, Tasks, Result Retrieval",
@@ -57,22 +66,28 @@ rules! {
         fix "Add \"io.modelcontextprotocol/related-task\": {\"taskId\": …} to _meta of the result.";
     RELATED_UNKNOWN = Error "tasks/related-unknown",
         "Whoever names a task in `_meta`, as `io.modelcontextprotocol/related-task`, must name one that was created or listed in the session.",
-        "MCP 2025-11-25, Tasks, Associating Task-Related Messages";
+        "MCP 2025-11-25, Tasks, Associating Task-Related Messages",
+        fix "Copy the `taskId` of the task that the message belongs to.";
     RELATED_SUPERFLUOUS = Warning "tasks/related-superfluous",
         "Whoever sends `tasks/get`, `tasks/result`, `tasks/cancel` or `notifications/tasks/status`, which have a `taskId`, does not name the task in `_meta` as well.",
-        "MCP 2025-11-25, Tasks, Associating Task-Related Messages";
+        "MCP 2025-11-25, Tasks, Associating Task-Related Messages",
+        fix "Leave `io.modelcontextprotocol/related-task` out of these messages.";
     TIMESTAMP = Error "tasks/timestamp",
         "Whoever runs a task must write its `createdAt` and `lastUpdatedAt` in the form of ISO 8601 (RFC 3339).",
-        "MCP 2025-11-25, Tasks, TTL and Resource Management";
+        "MCP 2025-11-25, Tasks, TTL and Resource Management",
+        fix "Write timestamps in RFC 3339, such as `2026-07-28T09:00:00Z`.";
     DURATION = Error "tasks/duration",
         "Whoever runs a task must not give it a negative `ttl` or `pollInterval`.",
-        "MCP 2025-11-25, Tasks, TTL and Resource Management";
+        "MCP 2025-11-25, Tasks, TTL and Resource Management",
+        fix "Send milliseconds from 0, and null as the `ttl` of a task that never expires.";
     POLL = Warning "tasks/poll-interval",
         "Whoever asks for a task's status with `tasks/get` waits for the task's `pollInterval` (less at most a tenth) since the last report.",
-        "MCP 2025-11-25, Tasks, TTL and Resource Management";
+        "MCP 2025-11-25, Tasks, TTL and Resource Management",
+        fix "Wait `pollInterval` milliseconds after each status before you ask again.";
     LIST_INCOMPLETE = Error "tasks/list-incomplete",
         "Whoever returns a task for `tasks/get` must return it for `tasks/list`, too. Checked for lists of one page, and tasks that `tasks/get` finds before and after the list.",
-        "MCP 2025-11-25, Tasks, Task Listing";
+        "MCP 2025-11-25, Tasks, Task Listing",
+        fix "Answer `tasks/list` and `tasks/get` from the same store, for the same client.";
     CANCELLED_REQUEST = Error "tasks/cancelled-request",
         "Whoever sent a request with `task` must cancel it with `tasks/cancel`, not with `notifications/cancelled`.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements",

@@ -1,8 +1,8 @@
 //! Tools: how they are described, and whether calls and results fit the description.
 
-use crate::proposals::Findings;
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent};
+use crate::proposals::{Findings, Rule};
 use crate::protocol::{Revision, errors, http};
 use crate::validate::foreign_schema::{Compiled, ForeignSchema, differences_within};
 use crate::validate::parse;
@@ -20,16 +20,20 @@ rules! {
         fix "Check the schema with its dialect, which is 2020-12 if it has no $schema.";
     NAME = Warning "tools/name",
         "The server gives each tool a name of 1 to 128 letters, digits, underscores, hyphens and dots.",
-        "MCP 2025-11-25, Tools, Tool Names";
+        "MCP 2025-11-25, Tools, Tool Names",
+        fix "Replace other characters, such as spaces and slashes, by underscores.";
     DUPLICATE = Warning "tools/duplicate-name",
         "The server lists each name of a tool only once in `tools/list`.",
-        "MCP 2025-11-25, Tools, Tool Names";
+        "MCP 2025-11-25, Tools, Tool Names",
+        fix "Put a prefix before the names of tools from different sources.";
     ANNOTATION = Error "tools/header-annotation",
         "In revision 2026-07-28, the server must use `x-mcp-header` in an `inputSchema` only with the name of a header, once per tool, for a string, an integer or a boolean.",
-        "MCP 2026-07-28, Tools, x-mcp-header";
+        "MCP 2026-07-28, Tools, x-mcp-header",
+        fix "Give each annotated argument a header name of its own, and annotate only simple types.";
     ARGUMENTS = Warning "tools/arguments",
         "The client sends in `tools/call` only `arguments` that conform to the `inputSchema` of the tool.",
-        "MCP 2025-11-25, Tools, Calling Tools";
+        "MCP 2025-11-25, Tools, Calling Tools",
+        fix "Validate the arguments against the `inputSchema` before you send them.";
     ACCEPTED = Error "tools/invalid-arguments-accepted",
         "The server must refuse a `tools/call` whose `arguments` do not conform to the `inputSchema` of the tool, with an error or with `isError: true`.",
         "MCP 2025-11-25, Tools, Security Considerations",
@@ -52,10 +56,12 @@ rules! {
         fix "Answer with error -32602.";
     TASK_FORBIDDEN = Error "tools/task-forbidden",
         "The client must not send `tools/call` with `task` unless the tool's `execution.taskSupport` is `optional` or `required`.",
-        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation",
+        fix "Read the tool's `execution.taskSupport`, and leave `task` out unless it allows one.";
     TASK_REQUIRED = Error "tools/task-required",
         "The client must send a `tools/call` of a tool whose `execution.taskSupport` is `required` with `task`.",
-        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation",
+        fix "Read the tool's `execution.taskSupport`, and send `task` if it is `required`.";
     TASK_ACCEPTED = Error "tools/task-required-accepted",
         "The server must refuse a `tools/call` without `task` of a tool whose `execution.taskSupport` is `required`, with error -32601.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation",
@@ -86,6 +92,9 @@ struct Tool {
     /// The listing that contained it last.
     listing: u64,
 }
+
+/// The rules that compare a response with its call.
+const OF_ANSWERS: &[&Rule] = &[&ACCEPTED, &STRUCTURED_MISSING, &STRUCTURED, &STRUCTURED_TEXT, &UNKNOWN, &TASK_ACCEPTED];
 
 /// A call without a response.
 #[derive(Debug)]
@@ -201,14 +210,17 @@ impl Tools {
         }
     }
 
-    fn take(&mut self, message: &Message<'_>) -> Option<Call> {
+    /// Returns the call that a response answers.
+    fn take(&mut self, message: &Message<'_>, findings: &mut Findings) -> Option<Call> {
         // The client answers requests with ids of its own.
         message.observed.request.filter(|request| request.method == "tools/call")?;
-        self.calls.remove(&message.observed.envelope.id?.key())
+        let call = self.calls.remove(&message.observed.envelope.id?.key());
+        findings.give_up_if(call.is_none() && self.calls.has_forgotten(), OF_ANSWERS);
+        call
     }
 
     fn refused(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let Some(call) = self.take(message) else { return };
+        let Some(call) = self.take(message, findings) else { return };
         let code = message.content()["code"].as_i64().unwrap_or_default();
         if self.needs_task(message, &call) {
             findings.check(&TASK_ACCEPTED, message.seq(), code == errors::METHOD_NOT_FOUND, || {
@@ -226,7 +238,7 @@ impl Tools {
     }
 
     fn result(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let Some(call) = self.take(message) else { return };
+        let Some(call) = self.take(message, findings) else { return };
         let (seq, content) = (message.seq(), message.content());
         if content.get("task").is_some() || content["resultType"] == "input_required" {
             return;

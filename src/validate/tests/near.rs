@@ -1,5 +1,6 @@
 //! Near misses: for conditions of rules, sessions on both sides of the line that they draw. The files in `near` hold a
 //! session after each line `== RULE: VERDICT`, which says what becomes of this one rule, whatever else the session does.
+//! `failed once`, `failed twice` and `failed 3 times` also say how many findings there are.
 
 mod computed;
 
@@ -23,6 +24,7 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
     ("$DONE", r#""resultType":"complete""#),
     ("$SUBSCRIPTION", r#""_meta":{"io.modelcontextprotocol/subscriptionId":1}"#),
     ("$TASK", TASK),
+    ("$ONE", "11111111-1111-4111-8111-111111111111"),
 ];
 
 /// A session of a server that works on tasks, with a task.
@@ -51,25 +53,42 @@ fn expand(script: &str) -> String {
     text.replace("$IN_2025_06", &session_of("2025-06-18")).replace("$IN_2025_03", &session_of("2025-03-26"))
 }
 
-/// What becomes of a rule in all sessions of a script.
-fn verdict(rule: &str, script: &str) -> Verdict {
+/// A verdict, and the number of findings if it matters.
+type Outcome = (Verdict, Option<usize>);
+
+/// What becomes of a rule in all sessions of a script, and how many findings there are.
+fn outcome(rule: &str, script: &str) -> (Verdict, usize) {
     let report = run(&expand(script));
+    let count = report.findings.iter().filter(|finding| finding.rule.id == rule).count();
     let all: Vec<_> = report.connections.iter().flat_map(|connection| connection.verdicts.all()).collect();
     let is = |wanted| all.iter().any(|(id, verdict)| *id == rule && *verdict == wanted);
-    [Failed, Passed].into_iter().find(|wanted| is(*wanted)).unwrap_or(NotObserved)
+    ([Failed, Passed].into_iter().find(|wanted| is(*wanted)).unwrap_or(NotObserved), count)
+}
+
+/// What becomes of a rule in all sessions of a script.
+fn verdict(rule: &str, script: &str) -> Verdict {
+    outcome(rule, script).0
+}
+
+/// Reads the words for a verdict.
+fn expected(words: &str) -> Option<Outcome> {
+    let count = |words: &str| words.strip_prefix("failed ")?.strip_suffix(" times")?.parse().ok();
+    Some(match words {
+        "failed" => (Failed, None),
+        "passed" => (Passed, None),
+        "not observed" => (NotObserved, None),
+        "failed once" => (Failed, Some(1)),
+        "failed twice" => (Failed, Some(2)),
+        _ => (Failed, Some(count(words)?)),
+    })
 }
 
 /// Reads a file of near misses: each rule, its expected verdict, and the session.
-fn rows(file: &str) -> impl Iterator<Item = (&str, Verdict, String)> {
+fn rows(file: &str) -> impl Iterator<Item = (&str, Outcome, String)> {
     file.split("== ").skip(1).map(|row| {
         let (heading, session) = row.split_once('\n').expect("a session");
-        let (rule, expected) = heading.split_once(": ").expect("a verdict");
-        let expected = match expected {
-            "failed" => Failed,
-            "passed" => Passed,
-            "not observed" => NotObserved,
-            other => panic!("{rule}: {other} is not a verdict"),
-        };
+        let (rule, words) = heading.split_once(": ").expect("a verdict");
+        let expected = expected(words).unwrap_or_else(|| panic!("{rule}: {words} is not a verdict"));
         let lines: Vec<_> = session.lines().filter(|line| !line.starts_with('#')).collect();
         (rule, expected, lines.join("\n"))
     })
@@ -80,8 +99,8 @@ fn check(file: &str) {
         crate::validate::all_rules(crate::proposals::Registry::built_in()).map(|rule| rule.id).collect();
     let wrong: Vec<_> = rows(file)
         .inspect(|(rule, ..)| assert!(known.contains(rule), "there is no rule {rule}"))
-        .map(|(rule, expected, script)| (rule, expected, verdict(rule, &script), script))
-        .filter(|(_, expected, got, _)| expected != got)
+        .map(|(rule, expected, script)| (rule, expected, outcome(rule, &script), script))
+        .filter(|(_, (verdict, count), got, _)| *verdict != got.0 || count.is_some_and(|count| count != got.1))
         .map(|(rule, expected, got, script)| format!("{rule} is {got:?}, expected {expected:?}:\n{script}"))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -117,4 +136,9 @@ near! {
     tasks
     tools_and_their_lists
     messages_that_are_hard_to_place
+    conversation
+    reminder
+    mcpl
+    hooks
+    mcpe
 }

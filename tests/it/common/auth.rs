@@ -1,14 +1,16 @@
 //! An authorization server and an MCP server that requires its tokens, in this process, written from the RFCs: 6749, 7009,
 //! 7591, 7636, 8414, 8707, 9207 and 9728. A test chooses what is wrong with them.
 
-use super::web::{Asked, Reply, Web, answer};
+use super::web::{Asked, Reply, Step, Web, answer, event, say};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use url::form_urlencoded;
 
 /// What is wrong, or different.
@@ -40,6 +42,9 @@ pub(crate) struct Faults {
     pub refuses_refresh: bool,
     /// `tools/call` needs the scope `write`; 403 responses ask for these scopes.
     pub asks_for: Option<&'static str>,
+    /// The MCP server is at `/sse` and only supports HTTP+SSE. It checks tokens, except for POSTs to `/sse`, which it does
+    /// not support.
+    pub is_older: bool,
     /// Authorized requests are redirected there.
     pub redirects_to: Option<String>,
     /// Clients must authenticate like this.
@@ -67,8 +72,40 @@ struct State {
     /// All secrets that were ever issued or received.
     secrets: HashSet<String>,
     counter: u32,
+    /// Where messages of an HTTP+SSE server go.
+    stream: Option<UnboundedSender<Bytes>>,
+    /// What is known of other processes while requests arrive, if that is wanted.
+    seen: Option<Seen>,
     server: String,
     issuer: String,
+}
+
+/// What can be seen of other processes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// The command lines and environments with a secret.
+    pub leaks: Vec<String>,
+    /// The programs, and the first argument of each.
+    pub programs: HashSet<String>,
+}
+
+impl Seen {
+    /// Looks for these secrets in all processes that this user can see.
+    fn look(&mut self, secrets: &HashSet<String>) {
+        for process in std::fs::read_dir("/proc").expect("processes").flatten() {
+            for name in ["cmdline", "environ"] {
+                // A process may end, and those of others cannot be read.
+                let text = std::fs::read(process.path().join(name)).unwrap_or_default();
+                let text = String::from_utf8_lossy(&text);
+                if secrets.iter().any(|secret| text.contains(secret)) {
+                    self.leaks.push(format!("{name}: {}", text.replace('\0', " ")));
+                }
+                if name == "cmdline" {
+                    self.programs.extend(text.split('\0').take(2).map(str::to_owned));
+                }
+            }
+        }
+    }
 }
 
 /// Both servers.
@@ -82,23 +119,42 @@ impl Protected {
     pub(crate) fn start(faults: Faults) -> Self {
         let state = Arc::new(Mutex::new(State { faults: faults.clone(), ..State::default() }));
         let (for_authorization, for_server) = (Arc::clone(&state), Arc::clone(&state));
-        let authorization = Web::start(move |asked| lock(&for_authorization).authorize(asked));
+        let authorization = Web::start(move |asked| {
+            let mut state = lock(&for_authorization);
+            let reply = state.authorize(asked);
+            state.look();
+            reply
+        });
         let is_one = faults.has_no_resource_metadata;
+        let path = if faults.is_older { "/sse" } else { "/mcp" };
         let server = Web::start(move |asked| {
             let mut state = lock(&for_server);
             let is_mcp = asked.target.starts_with("/mcp") || asked.target.contains("oauth-protected-resource");
+            state.look();
             if is_one && !is_mcp { state.authorize(asked) } else { state.serve(asked) }
         });
         {
             let mut state = lock(&state);
-            state.server = server.url("/mcp");
+            state.server = server.url(path);
             state.issuer = if is_one { server.url("") } else { authorization.url("") };
         }
         Self { server, authorization, state }
     }
 
     pub(crate) fn url(&self) -> String {
-        self.server.url("/mcp")
+        lock(&self.state).server.clone()
+    }
+
+    /// Looks at all processes with each request from now on.
+    pub(crate) fn watch_processes(&self) {
+        lock(&self.state).seen = Some(Seen::default());
+    }
+
+    /// What was seen of processes, now and with each request.
+    pub(crate) fn seen(&self) -> Seen {
+        let mut state = lock(&self.state);
+        state.look();
+        state.seen.clone().expect("processes are watched")
     }
 
     /// Changes what is wrong.
@@ -159,9 +215,16 @@ fn parameters(asked: &Asked) -> HashMap<String, String> {
 impl State {
     fn make(&mut self, kind: &str) -> String {
         self.counter += 1;
-        let made = format!("{kind}-{}-{}", self.counter, "s3cret".repeat(4));
+        let port = self.issuer.rsplit(':').next().unwrap_or_default();
+        let made = format!("{kind}-{}-{port}-{}", self.counter, "s3cret".repeat(4));
         self.secrets.insert(made.clone());
         made
+    }
+
+    fn look(&mut self) {
+        if let Some(seen) = &mut self.seen {
+            seen.look(&self.secrets);
+        }
     }
 
     fn authorize(&mut self, asked: &Asked) -> Reply {
@@ -301,7 +364,7 @@ impl State {
     /// The MCP server.
     fn serve(&mut self, asked: &Asked) -> Reply {
         if asked.target.contains("/.well-known/oauth-protected-resource") {
-            if self.faults.has_no_resource_metadata || asked.target != "/.well-known/oauth-protected-resource/mcp" {
+            if self.faults.has_no_resource_metadata || !self.metadata_place().ends_with(&asked.target) {
                 return Reply::empty(404);
             }
             let resource = self.faults.resource.as_ref().unwrap_or(&self.server);
@@ -310,11 +373,14 @@ impl State {
             });
             return Reply::json(200, &metadata);
         }
+        if self.faults.is_older && asked.verb == "POST" && asked.target == "/sse" {
+            return Reply::empty(405);
+        }
         let token = asked.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
         let issued = token
             .and_then(|token| self.tokens.get(token))
             .filter(|issued| issued.until.is_none_or(|until| Instant::now() < until) && issued.resource == self.server);
-        let place = self.server.replace("/mcp", "/.well-known/oauth-protected-resource/mcp");
+        let place = self.metadata_place();
         let Some(issued) = issued else {
             let metadata = format!("resource_metadata=\"{place}\"");
             let is_silent = self.faults.is_silent_about_metadata || self.faults.has_no_resource_metadata;
@@ -330,9 +396,33 @@ impl State {
             }
             (what, _) => match &self.faults.redirects_to {
                 Some(target) => Reply::empty(307).with("Location", target),
+                None if self.faults.is_older => self.stream(asked, what),
                 None => mcp(asked, what),
             },
         }
+    }
+
+    /// Where the MCP server's metadata is.
+    fn metadata_place(&self) -> String {
+        let (origin, path) = self.server.rsplit_once('/').expect("a path");
+        format!("{origin}/.well-known/oauth-protected-resource/{path}")
+    }
+
+    /// HTTP+SSE: the stream, or a message whose answer goes there.
+    fn stream(&mut self, asked: &Asked, what: &str) -> Reply {
+        if what == "GET" {
+            let (sender, stream) = unbounded_channel();
+            self.stream = Some(sender);
+            let fed = Step::Fed(Arc::new(tokio::sync::Mutex::new(stream)));
+            return Reply::events([say("event: endpoint\ndata: /messages\n\n"), fed]);
+        }
+        for step in mcp(asked, what).steps {
+            let Step::Say(answer) = step else { continue };
+            let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+            let (Step::Say(answer), Some(stream)) = (event(&answer), &self.stream) else { continue };
+            let _ = stream.send(answer);
+        }
+        Reply::empty(202)
     }
 }
 

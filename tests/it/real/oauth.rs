@@ -30,13 +30,21 @@ impl Scene {
         let peers = Peers::new();
         let (port, auth_port) = (free_port(), free_port());
         let program = "node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/simpleStreamableHttp.js";
-        let words: Vec<OsString> =
-            vec!["node".into(), peers.peers.installed(program).into(), "--oauth".into(), "--oauth-strict".into()];
+        let words: Vec<OsString> = vec![
+            "node".into(),
+            "--import".into(),
+            peers.peers.scripts.join("other_audience.mjs").into(),
+            peers.peers.installed(program).into(),
+            "--oauth".into(),
+            "--oauth-strict".into(),
+        ];
+        let stage = Stage::new();
         let mut command = peers.command(&words);
+        command.env("OTHER_AUDIENCE", stage.path("other-audience"));
         command.env("MCP_PORT", port.to_string()).env("MCP_AUTH_PORT", auth_port.to_string());
         let server = Live::start(command);
         until("the authorization server listens", || listens(auth_port).then_some(()));
-        Self::with(peers, server, (port, "localhost"), ("greet", r#"{"name":"Ann"}"#))
+        Self::with((peers, stage), server, &format!("http://localhost:{port}/mcp"), ("greet", r#"{"name":"Ann"}"#))
     }
 
     /// A server of the Python SDK of this generation.
@@ -44,19 +52,21 @@ impl Scene {
         let peers = Peers::new();
         let port = free_port();
         let script = peers.peers.scripts.join("auth_server.py");
+        let path = if variables.contains(&("SSE", "yes")) { "sse" } else { "mcp" };
         let words = [peers.peers.python(venv).into(), script.into(), port.to_string().into()];
         let mut command = peers.command(&words);
         command.envs(variables.iter().copied());
         let server = Live::start(command);
-        Self::with(peers, server, (port, "127.0.0.1"), ("echo", r#"{"message":"hi"}"#))
+        let url = format!("http://127.0.0.1:{port}/{path}");
+        Self::with((peers, Stage::new()), server, &url, ("echo", r#"{"message":"hi"}"#))
     }
 
-    fn with(peers: Peers, server: Live, (port, host): (u16, &str), call: (&'static str, &'static str)) -> Self {
+    fn with((peers, stage): (Peers, Stage), server: Live, url: &str, call: (&'static str, &'static str)) -> Self {
+        let url = url.to_owned();
+        let port = url::Url::parse(&url).expect("a URL").port().expect("a port");
         until("the server listens", || listens(port).then_some(()));
-        let stage = Stage::new();
         let browser = stage.write("browser.py", BROWSER);
         let browser = format!("--browser=python3 {}", browser.display());
-        let url = format!("http://{host}:{port}/mcp");
         Self { stage, peers, port, url, tool: call.0, arguments: call.1, browser, _server: server }
     }
 
@@ -143,6 +153,20 @@ fn the_typescript_sdks_authorization_server() {
     assert!(logout.code() == 0 && logout.err().contains("cannot revoke its tokens"), "{logout:?}");
     scene.calls(&[]);
     assert_eq!(scene.visits(), 2);
+    // Its authorization server says that the token is for another server.
+    let token = scene.tokens().remove(0);
+    scene.stage.write("other-audience", &token);
+    let mut client = Client::connect(SocketAddr::from(([127, 0, 0, 1], scene.port)));
+    client.post(&format!("Authorization: Bearer {token}\r\nAccept: application/json\r\n"), "{}");
+    let refused = client.reply();
+    assert!(refused.status == 401 && refused.body.contains("not issued for this resource"), "{refused:?}");
+    scene.calls(&[]);
+    assert_eq!((scene.visits(), scene.tokens().contains(&token)), (3, false));
+    // So is every other one.
+    scene.stage.write("other-audience", "*");
+    let refused = scene.call(&[]);
+    assert!(refused.code() == 4 && refused.err().contains("not issued for this resource"), "{refused:?}");
+    assert_eq!(scene.visits(), 4);
 }
 
 #[test]
@@ -177,6 +201,19 @@ fn python(venv: &str) {
     assert_eq!(scene.visits(), 2);
     let logout = scene.stage.run(&["logout", &scene.url], "");
     assert!(logout.code() == 0 && logout.err().contains("its tokens are revoked"), "{logout:?}");
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn a_python_server_over_http_and_sse() {
+    for venv in ["py1", "py2"] {
+        let scene = Scene::python(venv, &[("SSE", "yes")]);
+        let called = scene.calls(&["-v"]);
+        assert!(called.err().contains("HTTP+SSE"), "{venv}: {called:?}");
+        scene.order("revoke");
+        scene.calls(&[]);
+        assert_eq!(scene.visits(), 1, "{venv}");
+    }
 }
 
 #[test]

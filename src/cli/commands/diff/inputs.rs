@@ -62,17 +62,19 @@ impl Input {
 }
 
 /// Prepares recordings: A, B, and further ones. If A or B was redacted, all are, because a replaced value is no change;
-/// and where A and B have the same event, A gets the pseudonyms of B.
+/// and where A and B have the same event, A gets the pseudonyms of B. Also returns the number of values that cannot be
+/// compared because of that.
 ///
 /// # Errors
 ///
 /// A recording cannot be read, or a setting is not valid.
-pub(super) fn prepare(paths: &[&Path], redact: &RedactOptions) -> Result<Vec<Input>, CommandError> {
+pub(super) fn prepare(paths: &[&Path], redact: &RedactOptions) -> Result<(Vec<Input>, u64), CommandError> {
     let mut inputs = paths.iter().map(|path| Input::of(path)).collect::<Result<Vec<_>, _>>()?;
     let is_any_redacted = inputs.iter().any(|input| input.digest.is_some());
     if !is_any_redacted && !redact.redact {
-        return Ok(inputs);
+        return Ok((inputs, 0));
     }
+    let mut not_compared = 0;
     if is_any_redacted {
         report_other_rules(&inputs, redact)?;
     }
@@ -81,14 +83,15 @@ pub(super) fn prepare(paths: &[&Path], redact: &RedactOptions) -> Result<Vec<Inp
         if left.digest.is_some() && right.digest.is_some() {
             left.learn(redact)?;
         }
-        let (copy, apart) = twin(left, right)?;
+        let (copy, apart, taken) = twin(left, right)?;
+        not_compared = taken;
         left.copy = Some(copy);
         if apart > 0 && redact.key.key_file.is_none() {
             let apart = counted(apart, "message");
             note(&format!("replaced values differ in {apart} that A and B do not share; --key-file avoids that"));
         }
     }
-    Ok(inputs)
+    Ok((inputs, not_compared))
 }
 
 /// Reports recordings that were redacted by other rules than those that apply now: what these treat in another way is a
@@ -103,8 +106,8 @@ fn report_other_rules(inputs: &[Input], redact: &RedactOptions) -> Result<(), Co
 }
 
 /// Copies the left recording with the pseudonyms of the right one, as far as both have the same events. Returns the
-/// copy, and the number of other messages with pseudonyms.
-fn twin(left: &Input, right: &Input) -> Result<(TwicePath, u64), CommandError> {
+/// copy, the number of other messages with pseudonyms, and the number of pseudonyms that were replaced.
+fn twin(left: &Input, right: &Input) -> Result<(TwicePath, u64, u64), CommandError> {
     let (source, other) = (left.reopened()?, right.reopened()?);
     let mut on_left = Lane::new(source.open()?.reader, source.shown.clone())?;
     let mut on_right = Lane::new(other.open()?.reader, other.shown.clone())?;
@@ -133,7 +136,7 @@ fn twin(left: &Input, right: &Input) -> Result<(TwicePath, u64), CommandError> {
         }
         writer.finish().map(drop).map_err(CommandError::output)
     })?;
-    Ok((copy, apart))
+    Ok((copy, apart, twins.taken()))
 }
 
 /// What two copies of an event have in common.

@@ -3,6 +3,7 @@
 use super::DiffFormat;
 use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::printer::note;
+use crate::cli::progress::SharedProgress;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
@@ -107,7 +108,7 @@ pub(super) fn run(
         (Some(_), true) => {
             return Err(CommandError::usage("both B and a live server are given").hint("omit one of them"));
         }
-        (Some(path), false) => read(path, redact)?,
+        (Some(path), false) => read(path, redact, context)?,
         (None, true) => runtime::block_on(live(args, context))?,
         (None, false) => {
             return Err(CommandError::usage("nothing to compare with: neither B nor a server is given")
@@ -121,7 +122,7 @@ pub(super) fn run(
         return Err(CommandError::new(ErrorKind::Input, format!("{} does not exist", left.display()))
             .hint("to create it as a lock file, add --update"));
     }
-    let old = read(left, redact)?;
+    let old = read(left, redact, context)?;
     if args.update {
         check_is_lock(left)?;
     }
@@ -203,7 +204,7 @@ pub(super) fn list_rules(format: DiffFormat, context: &Context) -> Result<Outcom
 }
 
 /// Reads a surface from a lock file, a reel or JSON lines.
-fn read(path: &Path, redact: &RedactOptions) -> Result<Surface, CommandError> {
+fn read(path: &Path, redact: &RedactOptions, context: &Context) -> Result<Surface, CommandError> {
     if let Some(text) = lock_text(path)? {
         if redact.redact {
             return Err(CommandError::usage(format!(
@@ -218,7 +219,10 @@ fn read(path: &Path, redact: &RedactOptions) -> Result<Surface, CommandError> {
             .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())));
     }
     let mut extractor = Extractor::default();
-    let damage = redact.open(path, Some(note))?.each_event(drop, |event| extractor.take(event))?;
+    let recorded = redact.open(path, Some(note))?;
+    let progress = SharedProgress::new(context.printer.progress_through("reading", path));
+    let damage = recorded.each_event(|bytes| progress.advance(bytes), |event| extractor.take(event))?;
+    progress.finish();
     damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
     let names = extractor.server_names();
     if names.len() > 1 {
@@ -298,17 +302,21 @@ async fn list_all(connection: &mut Connection, handshake: Handshake, context: &C
     };
     let declared = |kind: &ListKind| !surface.capabilities[kind.capability()].is_null();
     let kinds: Vec<ListKind> = ListKind::ALL.into_iter().filter(declared).collect();
+    let mut progress = context.printer.progress_of("listing", kinds.len() as u64);
     // A server that has just begun may still be adding tools.
     for _ in 0..MAX_LISTINGS {
         let mut has_changed = false;
-        for kind in &kinds {
-            let found = list(connection, *kind, &mut has_changed, context).await?;
+        for (done, kind) in kinds.iter().enumerate() {
+            let on_page = || progress.reach(done as u64);
+            let found = list(connection, *kind, &mut has_changed, on_page, context).await;
+            let found = found.inspect_err(|_| progress.finish())?;
             surface.lists.extend(found.map(|list| (*kind, list)));
         }
         if !has_changed {
             break;
         }
     }
+    progress.finish();
     Ok(surface)
 }
 
@@ -317,15 +325,17 @@ fn is_list_change(output: &Output) -> bool {
     Envelope::scan(message).method.is_some_and(|method| method.ends_with("/list_changed"))
 }
 
-/// Requests all pages of a list; `None` if the server does not know the method.
+/// Requests all pages of a list, and calls `on_page` before each; `None` if the server does not know the method.
 async fn list(
     connection: &mut Connection,
     kind: ListKind,
     has_changed: &mut bool,
+    mut on_page: impl FnMut(),
     context: &Context,
 ) -> Result<Option<List>, Failure> {
     let (mut list, mut cursor) = (List::default(), None);
     for _ in 0..MAX_PAGES {
+        on_page();
         let params = cursor.as_ref().map_or(Params::Absent, |cursor| Params::Value(json!({ "cursor": cursor })));
         let report = |output: &Output| {
             *has_changed |= is_list_change(output);

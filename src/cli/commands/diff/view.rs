@@ -7,6 +7,7 @@ use crate::diff::surface::Likeness;
 use crate::diff::{Narrowed, Recording, Report, Scope, Status, SummaryRow, complete, narrowed, summary};
 use crate::error::CommandError;
 use crate::render::diff::{DiffStyle, Shown, View, html, markdown, text};
+use crate::wire::text::counted;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -103,6 +104,8 @@ pub(super) struct Found {
     /// The response times, if they are compared.
     latency: Option<Vec<Latency>>,
     is_only_latency: bool,
+    /// The number of values that were replaced with different keys.
+    not_compared: u64,
 }
 
 impl Found {
@@ -112,13 +115,26 @@ impl Found {
         !self.report.is_empty() || !self.renamed.is_empty() || self.latency.as_ref().is_some_and(is_slower_or_faster)
     }
 
-    /// Returns the members of the report, with `renamed` (`[{"kind":"tool", "from":TEXT, "to":TEXT, "percent":N,
+    /// Adds the number of values that were not compared, because they are redacted with different keys.
+    pub(super) fn without(self, not_compared: u64) -> Self {
+        Self { not_compared, ..self }
+    }
+
+    /// Returns what to add to a report about values that were not compared.
+    fn about_redacted(&self) -> Option<String> {
+        let count = Some(self.not_compared).filter(|count| *count > 0)?;
+        let (values, were) = (counted(count, "replaced value"), if count == 1 { "was" } else { "were" });
+        Some(format!("{values} {were} not compared; --key-file compares them"))
+    }
+
+    /// Returns the members of the report, with `not_compared` (N), `renamed` (`[{"kind":"tool", "from":TEXT, "to":TEXT, "percent":N,
     /// "basis":TEXT}…]`), `summary`, and `latency` if response times were compared.
     fn to_json(&self, rows: &[SummaryRow]) -> Value {
         let mut value = self.report.to_json();
         let renamed = self.renamed.iter().map(|tool| {
             json!({"kind": "tool", "from": tool.from, "to": tool.to, "percent": tool.percent, "basis": tool.basis})
         });
+        value["not_compared"] = self.not_compared.into();
         value["renamed"] = renamed.collect();
         value["summary"] = rows.iter().map(SummaryRow::to_json).collect();
         if let Some(latency) = &self.latency {
@@ -159,7 +175,7 @@ impl ViewArgs {
         }
         give_new_names(&mut report, &renamed);
         let latency = wants_latency.then(|| latency::compare(left, right));
-        Found { report, left_out, renamed, latency, is_only_latency }
+        Found { report, left_out, renamed, latency, is_only_latency, not_compared: 0 }
     }
 
     /// Prints what was found.
@@ -194,6 +210,12 @@ impl ViewArgs {
             DiffFormat::Markdown => markdown(&shown, &mut out),
             DiffFormat::Html => html(&shown, &mut out),
             _ => text(&shown, self.view.into(), &DiffStyle::from(&printer.palette), printer.width, &mut out),
+        }
+        match (found.about_redacted(), self.format) {
+            (Some(about), DiffFormat::Html) => printer.note(&about),
+            (Some(about), DiffFormat::Markdown) => out.push_str(&format!("\n{about}\n")),
+            (Some(about), _) => out.push_str(&format!("{about}\n")),
+            (None, _) => {}
         }
         printer.text(&out)?;
         match self.format {

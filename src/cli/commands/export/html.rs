@@ -7,7 +7,7 @@ use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::files::output::Output;
+use crate::files::output::{Output, check_apart};
 use crate::files::reels;
 use crate::formats::jsonl::rfc3339;
 use crate::page::{SessionPage, Summary};
@@ -34,7 +34,7 @@ pub(super) fn run(
 ) -> Result<Outcome, CommandError> {
     let redact = RedactOptions { redact: !args.no_redact, ..args.redact.clone() };
     let (reader, path) = redact.open_whole(path)?;
-    super::check_output(&path, &args.output)?;
+    check_apart(&path, &args.output)?;
     let prepared = project_settings(&args.packs, false)?;
     let mut check = Check::new(&prepared.settings, &prepared.baseline);
     check.begin(reader.header());

@@ -7,12 +7,14 @@ use crate::cli::redaction::{KeyOptions, here};
 use crate::error::CommandError;
 use crate::files::output::{PRIVATE, Replacement};
 use crate::files::reels;
+use crate::render::volatile::unused_place;
 use crate::replay::mock::{Library, LibraryBuilder, Payloads};
 use crate::runtime::mock::payloads::{InMemory, InReel};
 use crate::share::Redaction;
 use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use crate::wire::{Direction, Framing};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,10 +45,13 @@ pub(super) fn read(paths: &[PathBuf], options: &MockOptions, ignored: &[String])
         let of = move |request: &[u8]| redaction.lock().unwrap_or_else(PoisonError::into_inner).comparable(request);
         builder = builder.disguised(Arc::new(of));
     }
+    if paths.len() > 1 && !options.streams.is_empty() {
+        return Err(CommandError::usage("--stream chooses a session of one reel, but there are several"));
+    }
     let mut is_damaged = false;
     for path in paths {
         builder.begin(first);
-        let (payloads, count, damage) = read_one(path, &mut builder)?;
+        let (payloads, count, damage) = read_one(path, &options.streams, &mut builder)?;
         joined.push((first, payloads));
         first += count;
         is_damaged |= damage;
@@ -56,6 +61,8 @@ pub(super) fn read(paths: &[PathBuf], options: &MockOptions, ignored: &[String])
         let count = counted(library.unanswered().count() as u64, "recorded request");
         note(&format!("{count} without an answer in what can be read; the first is {place}, {method}"));
     }
+    let unused = ignored.iter().zip(library.used()).filter(|(_, is_used)| !**is_used);
+    unused.for_each(|(place, _)| note(&unused_place("ignore", place)));
     match (library.len(), paths) {
         (0, [path, ..]) => Err(recordings::without_client(path)),
         _ => Ok(library),
@@ -90,14 +97,23 @@ fn redaction_of(paths: &[PathBuf]) -> Result<Option<Redaction>, CommandError> {
     Ok(Some(redaction))
 }
 
-/// Reads one recording. Returns its messages, the number of its events, and whether it is damaged.
-fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloads>, u32, bool), CommandError> {
+/// Reads one recording, or some of its sessions. Returns its messages, the number of its events, and whether it is damaged.
+fn read_one(
+    path: &Path,
+    streams: &[u32],
+    builder: &mut LibraryBuilder,
+) -> Result<(Box<dyn Payloads>, u32, bool), CommandError> {
+    let mut present = BTreeSet::new();
     let may_seek = recordings::is_reel_file(path);
     let (mut kept, mut bytes, mut count) = (Some(InMemory::default()), 0, 0);
     let damage = recordings::open(path, Some(note))?.each_event(
         |_| {},
         |event| {
             count = u32::try_from(event.header.seq).unwrap_or(u32::MAX - 1) + 1;
+            present.insert(event.header.stream);
+            if !streams.is_empty() && !streams.contains(&event.header.stream) {
+                return;
+            }
             builder.take(event);
             if event.header.kind == EventKind::Message
                 && let Some(messages) = &mut kept
@@ -111,6 +127,7 @@ fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloa
         },
     )?;
     damage.iter().for_each(|damage| note(&format!("{}: {damage}; the rest is served", path.display())));
+    recordings::check_streams(path, streams, &present.into_iter().collect::<Vec<_>>())?;
     let payloads: Box<dyn Payloads> = match kept {
         Some(messages) => Box::new(messages),
         None => Box::new(InReel::new(ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?)),

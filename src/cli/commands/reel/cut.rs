@@ -5,19 +5,21 @@ use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::files::output::Output;
+use crate::files::output::{Output, check_apart};
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::Filter;
 use crate::share::{Cut, Selection};
-use crate::trace::{ReelWriter, WriterOptions};
+use crate::trace::{EventKind, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Write a part of a reel: what a filter, a time and streams select.
 ///
 /// The handshake of each session that is left, its opening and its end, and the requests and responses that belong
-/// together come along, so that the part can be read and validated by itself. The original stays as it is.
+/// together come along, so that the part can be read and validated by itself. The original stays as it is. A filter
+/// selects messages, and so leaves out what the server wrote to stderr, unless it names those events (`event:stderr`).
 ///
 /// The part may contain secrets, also in the handshake that comes along: --redact replaces those that mcpreel recognises.
 /// Read it before you share it: `mcpreel show --full --no-fold part.reel`.
@@ -62,6 +64,7 @@ pub(crate) struct CutArgs {
 }
 
 pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandError> {
+    check_apart(&args.reel, &args.output)?;
     let reel = args.redact.twice(Some(&args.reel))?;
     let mut header = reel.open()?.reader.header().clone();
     let filter = Filter::parse_knowing(&args.filter.join(" "), args.packs.registry()?).map_err(|error| {
@@ -78,9 +81,12 @@ pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandE
     };
     let out = Output::create(&args.output, args.force)?;
     let mut cut = Cut::new(selection);
-    let mut events = 0u64;
+    let (mut events, mut stderr) = (0u64, BTreeSet::new());
     reel.each_event(|event| {
         events += 1;
+        if event.header.kind == EventKind::Stderr {
+            stderr.insert(event.header.seq);
+        }
         cut.take(event);
         Ok(())
     })?;
@@ -107,6 +113,11 @@ pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandE
     let (out, _) = writer.finish().map_err(writing)?;
     out.finish()?;
     context.printer.note(&format!("{about} in {}", args.output.display()));
+    let left_out = stderr.difference(&kept).count() as u64;
+    if left_out > 0 && !args.filter.is_empty() {
+        let count = counted(left_out, "event");
+        context.printer.note(&format!("the filter left out {count} of stderr; `or event:stderr` keeps them"));
+    }
     warning.print_of_reel(&args.output);
     Ok(Outcome::Clean)
 }

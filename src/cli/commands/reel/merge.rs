@@ -7,7 +7,7 @@ use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::files::output::Output;
+use crate::files::output::{Output, check_apart};
 use crate::record::recording;
 use crate::share::{Merge, Source};
 use crate::trace::{ReelWriter, WriterOptions};
@@ -57,6 +57,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, Comman
         header: lane.file_header().clone(),
     });
     let mut merge = Merge::new(sources.collect());
+    args.reels.iter().try_for_each(|reel| check_apart(reel, &args.output))?;
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let out = Output::create(&args.output, args.force)?;
     let mut header = merge.header(&recording::header().tool);

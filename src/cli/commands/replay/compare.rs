@@ -112,6 +112,9 @@ impl<'a> Comparison<'a> {
         let mut report = diff::compare(left, right, &self.options)
             .map_err(|_| CommandError::new(ErrorKind::Internal, "the sessions cannot be compared"))?;
         report.make_optional(&self.plan.optional());
+        if self.plan.loss().is_some() {
+            report.excuse_lost_answers();
+        }
         if let Some(learned) = &self.learned {
             report.leave_out(learned);
         }

@@ -1,9 +1,10 @@
 //! What is reported of replays: text, JSON, and results for other programs.
 
-use super::{ReplayArgs, update};
-use crate::cli::Context;
+use super::{NewReel, ReplayArgs, update};
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
+use crate::cli::verdict::Junit;
+use crate::cli::{Context, comparing};
 use crate::diff::Report;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::diff::{DiffStyle, Shown, View, text};
@@ -12,7 +13,6 @@ use crate::render::results;
 use crate::replay::Plan;
 use crate::wire::text::counted;
 use clap::ValueEnum;
-use std::path::Path;
 
 /// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -27,12 +27,15 @@ pub(super) enum Form {
     Github,
     /// Markdown, for a summary.
     Markdown,
+    /// Text and JSON, of which a suite makes its reports.
+    #[value(name = "human+json", hide = true)]
+    Both,
 }
 
 impl Form {
     fn for_programs(self) -> Option<results::Form> {
         match self {
-            Self::Human | Self::Json => None,
+            Self::Human | Self::Json | Self::Both => None,
             Self::Junit => Some(results::Form::Junit),
             Self::Github => Some(results::Form::Github),
             Self::Markdown => Some(results::Form::Markdown),
@@ -41,7 +44,6 @@ impl Form {
 }
 
 /// A replay of one session.
-#[derive(Debug, Default)]
 pub(super) struct Replayed {
     /// What is reported of it.
     pub view: SessionReport,
@@ -49,6 +51,8 @@ pub(super) struct Replayed {
     pub report: Option<Report>,
     /// Why it failed.
     pub error: Option<CommandError>,
+    /// The reel of the new session, if it began.
+    pub reel: Option<NewReel>,
 }
 
 /// Returns what a plan leaves out.
@@ -68,7 +72,7 @@ impl Replayed {
         };
         view.diff = report.as_ref().map(Report::to_json).unwrap_or_default();
         view.failure = error.as_ref().map(|error| error.message.clone());
-        Self { view, report, error }
+        Self { view, report, error, reel: None }
     }
 
     /// A session that could not begin, because of this error.
@@ -107,13 +111,14 @@ pub(super) fn one(
     warning: &mut SecretWarning,
     context: &Context,
 ) -> Result<(), CommandError> {
-    match (args.format, &replayed.report) {
-        (Form::Json, _) => json(&replayed.view, warning, context)?,
-        (Form::Human, Some(report)) => print(&replayed.view, report, warning, context)?,
-        (Form::Human, None) | (Form::Junit | Form::Github | Form::Markdown, _) => {}
+    if let (Form::Human | Form::Both, Some(report)) = (args.format, &replayed.report) {
+        print(&replayed.view, report, warning, context)?;
     }
-    if args.update && replayed.is_different() {
-        update::update(&args.reel, Path::new(&replayed.view.session))?;
+    if let Form::Json | Form::Both = args.format {
+        json(&replayed.view, warning, context)?;
+    }
+    if let Some(reel) = replayed.reel.as_ref().filter(|_| args.update && replayed.is_different()) {
+        update::update(&args.reel, &reel.path)?;
         context.printer.note(&format!("{} now contains the new session", args.reel.display()));
     }
     Ok(())
@@ -143,23 +148,35 @@ pub(super) fn json(
     context.printer.json(session)
 }
 
-/// Writes results for other programs, if that is the format.
+/// Writes results for other programs, if that is the format, and to a JUnit file. Reports which places to ignore do not
+/// exist.
 ///
 /// # Errors
 ///
-/// The output cannot be written.
+/// The output or the file cannot be written.
 pub(super) fn write(
     sessions: &[&SessionReport],
     format: Form,
+    junit: Option<Junit>,
     warning: &mut SecretWarning,
     context: &Context,
 ) -> Result<(), CommandError> {
-    let Some(form) = format.for_programs() else { return Ok(()) };
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = form.write(&replayed::results(sessions), &mut out);
-    warning.take_text(&out);
-    context.printer.text(&out)
+    let mut written = |form: results::Form| {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = form.write(&replayed::results(sessions), &mut out);
+        warning.take_text(&out);
+        out
+    };
+    if let Some(form) = format.for_programs() {
+        context.printer.text(&written(form))?;
+    }
+    if let Some(junit) = junit {
+        junit.write_text(&written(results::Form::Junit))?;
+    }
+    context.printer.flush().map_err(CommandError::output)?;
+    comparing::report_unused(replayed::unused_places(sessions), context);
+    Ok(())
 }
 
 fn print(
@@ -169,8 +186,10 @@ fn print(
     context: &Context,
 ) -> Result<(), CommandError> {
     let mut out = String::new();
+    let is_kept = !session.session.is_empty();
+    let new = if is_kept { session.session.as_str() } else { "the new session" };
     let shown = Shown {
-        names: [&session.recording, &session.session],
+        names: [&session.recording, new],
         report,
         rows: &[],
         renamed: &[],
@@ -182,8 +201,12 @@ fn print(
     warning.take_text(&out);
     context.printer.text(&out)?;
     context.printer.flush().map_err(CommandError::output)?;
-    let (sent, answers) = (counted(session.sent as u64, "message"), counted(session.answered as u64, "answer"));
+    let others = session.sent.saturating_sub(session.sent_requests) as u64;
+    let others = if others > 0 { format!(" and {}", counted(others, "notification")) } else { String::new() };
+    let (sent, answers) =
+        (counted(session.sent_requests as u64, "request"), counted(session.answered as u64, "answer"));
     let stopped = if session.is_stopped { ", stopped at the first difference" } else { "" };
-    context.printer.note(&format!("{sent} sent, {answers}{stopped}; A is the recording, B is {}", session.session));
+    let sent = format!("{sent}{others} sent, {answers}{stopped}; A is the recording");
+    context.printer.note(&if is_kept { format!("{sent}, B is {new}") } else { format!("{sent}, B is not kept") });
     Ok(())
 }

@@ -1,20 +1,19 @@
 //! Replays one session once.
 
-use super::ReplayArgs;
 use super::compare::Comparison;
 use super::report::{self, Replayed};
+use super::{NewReel, ReplayArgs};
 use crate::cli::Context;
 use crate::cli::client_session::{self, ClientOptions};
 use crate::diff::Report;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::replayed::{Request, SessionReport};
-use crate::replay::{End, Note, Outcome, Output, Plan, ReplayEngine, Sent, modern};
+use crate::replay::{End, Outcome, Output, Plan, ReplayEngine, Sent, modern};
 use crate::runtime;
 use crate::runtime::client::{Runner, ServerText};
 use crate::wire::text::counted;
 use crate::wire::units::millis;
 use std::collections::HashMap;
-use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 /// What came of the live session.
@@ -49,7 +48,7 @@ pub(super) fn replay(
     let report = match (played.stopped, &played.failure) {
         (Some(report), _) => Some(report),
         (None, Some(_)) => None,
-        (None, None) => Some(comparison.sessions(&played.sent, &reel)?),
+        (None, None) => Some(comparison.sessions(&played.sent, &reel.path)?),
     };
     let outcome = &played.outcome;
     let requests = plan.requests().map(|(seq, message)| {
@@ -58,30 +57,33 @@ pub(super) fn replay(
     });
     let view = SessionReport {
         recording: args.reel.display().to_string(),
-        session: reel.display().to_string(),
+        session: reel.shown.clone(),
         stream: plan.stream(),
         run,
         began_ns: since_epoch(began),
         took_ms: since.elapsed().as_secs_f64() * 1e3,
         is_stopped: outcome.end == Some(End::Stopped),
         sent: outcome.sent,
+        sent_requests: outcome.sent_requests,
         answered: outcome.answered,
         requests: requests.collect(),
         omitted: report::omitted(plan),
         notes: outcome.notes.iter().map(ToString::to_string).collect(),
         ..SessionReport::default()
     };
-    Replayed::new(view, report, played.failure.or_else(|| timed_out(outcome))).redacted(&args.redact)
+    let error = played.failure.or_else(|| timed_out(outcome)).or_else(|| incomplete(plan, report.as_ref()));
+    let replayed = Replayed::new(view, report, error).redacted(&args.redact)?;
+    Ok(Replayed { reel: Some(reel), ..replayed })
 }
 
 async fn play(
     plan: &Plan,
-    reel: &Path,
+    reel: &NewReel,
     comparison: &Comparison<'_>,
     args: &ReplayArgs,
     context: &Context,
 ) -> Result<Played, CommandError> {
-    let client = ClientOptions::replaying(reel.to_owned(), args.timeout);
+    let client = ClientOptions::replaying(reel.path.clone(), args.timeout).overwriting(args.force);
     let engine = ReplayEngine::new(plan.clone(), args.settings()?);
     let (link, peer) = client_session::start(&args.target, &client, context).await?;
     let mut runner = Runner::start(engine, link).await;
@@ -90,10 +92,6 @@ async fn play(
     while let Some(output) = runner.next(None).await {
         match output {
             Output::Finished => break,
-            Output::Note(Note::TimedOut { .. }) if args.fail_fast => {
-                let outputs = runner.engine.give_up();
-                runner.take(outputs);
-            }
             Output::Note(note) => progress.aside(|| context.printer.note(&note.to_string())),
             Output::Answered { seq, method, message, latency } => {
                 latencies.insert(seq, latency);
@@ -156,7 +154,7 @@ fn report_omissions(plan: &Plan, context: &Context) {
 }
 
 /// Why a replay could not reach its end.
-fn failure(outcome: &Outcome, plan: &Plan, reel: &Path, said: &ServerText) -> Option<CommandError> {
+fn failure(outcome: &Outcome, plan: &Plan, reel: &NewReel, said: &ServerText) -> Option<CommandError> {
     let state = format!("after {} of {}", outcome.answered, counted(plan.expected_answers() as u64, "answer"));
     let message = match outcome.end.as_ref()? {
         End::Stopped => return None,
@@ -165,7 +163,16 @@ fn failure(outcome: &Outcome, plan: &Plan, reel: &Path, said: &ServerText) -> Op
         End::Lost(why) => format!("{why}, {state}"),
     };
     let error = client_session::failed(runtime::Failure::Failed(message.into()), said);
-    Some(error.hint(format!("what was said is in {}", reel.display())))
+    Some(if reel.shown.is_empty() { error } else { error.hint(format!("what was said is in {}", reel.shown)) })
+}
+
+/// The error about a recording that lost something, so that a difference need not be one of the server.
+fn incomplete(plan: &Plan, report: Option<&Report>) -> Option<CommandError> {
+    let loss = plan.loss()?;
+    let is_different = report.is_some_and(|report| !report.is_empty());
+    let error = CommandError::new(ErrorKind::Input, format!("the recording is incomplete: {}", loss.why));
+    let hint = "what it contains was replayed; a difference may come from what is missing";
+    (loss.is_certain || is_different).then(|| error.hint(hint))
 }
 
 fn timed_out(outcome: &Outcome) -> Option<CommandError> {

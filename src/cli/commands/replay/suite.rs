@@ -7,6 +7,7 @@ use super::report::{self, Form};
 use crate::cli::own_line::own_words;
 use crate::cli::progress::SharedProgress;
 use crate::cli::secret_warning::SecretWarning;
+use crate::cli::verdict::Junit;
 use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::replayed::{SessionReport, Verdict};
@@ -84,10 +85,10 @@ fn more(args: &ReplayArgs) -> usize {
 /// # Errors
 ///
 /// The suite cannot be read or is empty, or a recording could not be replayed.
-pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
-    if args.record.is_some() {
-        let error = CommandError::usage("--record names one reel, but there are several recordings");
-        return Err(error.hint("without it, each new session is in the folder of reels"));
+pub(super) fn run(args: &ReplayArgs, junit: Option<Junit>, context: &Context) -> Result<Outcome, CommandError> {
+    if args.output.is_some() {
+        let error = CommandError::usage("--output names one reel, but there are several recordings");
+        return Err(error.hint("without it, each new session is in the folder of reels; --no-record keeps none"));
     }
     let all = if is_suite_file(&args.reel) { in_file(&args.reel, args)? } else { named(args)? };
     let is_mine = |number: &usize| args.shard.is_none_or(|shard| number % shard.count == shard.number - 1);
@@ -107,9 +108,7 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
             print(test, output, args, &mut warning, context)?;
         }
     }
-    if args.format != Form::Human {
-        write(&tests, &ended, args, &mut warning, context)?;
-    }
+    write(&tests, &ended, args, junit, &mut warning, context)?;
     warning.print();
     context.printer.flush().map_err(CommandError::output)?;
     if !args.dry_run {
@@ -177,7 +176,7 @@ fn first_line(error: &str) -> String {
 }
 
 /// The options that concern the suite, each with a value.
-const OF_SUITE: [&str; 5] = ["-j", "--jobs", "--shard", "-f", "--format"];
+const OF_SUITE: [&str; 6] = ["-j", "--jobs", "--shard", "-f", "--format", "--junit"];
 
 /// The words that replay one recording: those of this process with another recording, without what concerns the suite.
 fn words(args: &ReplayArgs, path: &Path, options: &[String], command: &[String]) -> Vec<OsString> {
@@ -205,7 +204,7 @@ fn words(args: &ReplayArgs, path: &Path, options: &[String], command: &[String])
             found.push(word.clone());
         }
     }
-    let format = if args.format == Form::Human { "human" } else { "json" };
+    let format = if args.format == Form::Human { "human+json" } else { "json" };
     found.extend(["--format".into(), format.into()]);
     found.extend(options.iter().map(OsString::from));
     match command {
@@ -265,8 +264,13 @@ fn print(
     context.printer.line(&format!("{verdict:<9} {}", test.name))?;
     details
         .lines()
-        .filter(|line| !line.is_empty())
+        .filter(|line| !line.is_empty() && !is_report(line.as_bytes()))
         .try_for_each(|line| context.printer.line(&format!("          {line}")))
+}
+
+/// Whether a line that a replay printed is its report as JSON. All else begins with another character.
+fn is_report(line: &[u8]) -> bool {
+    line.starts_with(b"{")
 }
 
 /// Writes the reports of all recordings as JSON or for other programs.
@@ -274,9 +278,13 @@ fn write(
     tests: &[Test],
     ended: &[Ended],
     args: &ReplayArgs,
+    junit: Option<Junit>,
     warning: &mut SecretWarning,
     context: &Context,
 ) -> Result<(), CommandError> {
+    if args.dry_run && args.format == Form::Human {
+        return Ok(());
+    }
     if args.dry_run {
         let outputs = ended.iter().flatten().flatten();
         return outputs.into_iter().try_for_each(|it| context.printer.text(&String::from_utf8_lossy(&it.stdout)));
@@ -284,14 +292,14 @@ fn write(
     let replayed = tests.iter().zip(ended).filter_map(|(test, ended)| Some((test, ended.as_ref()?.as_ref().ok()?)));
     let sessions: Vec<SessionReport> = replayed.flat_map(|(test, output)| sessions(test, output)).collect();
     if args.format == Form::Json {
-        return sessions.iter().try_for_each(|session| report::json(session, warning, context));
+        sessions.iter().try_for_each(|session| report::json(session, warning, context))?;
     }
-    report::write(&sessions.iter().collect::<Vec<_>>(), args.format, warning, context)
+    report::write(&sessions.iter().collect::<Vec<_>>(), args.format, junit, warning, context)
 }
 
 /// Returns the reports that a process printed. If there is none, the process failed.
 fn sessions(test: &Test, output: &Output) -> Vec<SessionReport> {
-    let lines = output.stdout.split(|byte| *byte == b'\n');
+    let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| is_report(line));
     let mut sessions: Vec<SessionReport> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     if sessions.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -56,7 +56,8 @@ fn disguised_as(recording: &Path, session: &Path) -> Result<TwicePath, CommandEr
     match Redaction::settings_of(&recordings::header(recording)?) {
         None => Ok(source),
         Some(settings) => {
-            let redaction = KeyOptions::default().with(&here(settings))?;
+            // The pseudonyms in the recording were sent again.
+            let redaction = KeyOptions::default().with(&here(settings))?.keeping_pseudonyms();
             Ok(crate::cli::redaction::redacted_by(redaction, &source)?.0)
         }
     }

@@ -1,7 +1,6 @@
 //! `stats --audit`: the operations of MCPL, one row each.
 
-use super::Format;
-use crate::cli::printer::note;
+use crate::cli::printer::{Format, note};
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;

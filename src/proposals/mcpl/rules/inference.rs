@@ -130,7 +130,7 @@ impl Inferences {
         let Some(asked) = message.request else { return };
         self.hooks.retain(|(seq, ..)| *seq != asked.seq);
         let took = message.time.saturating_sub(asked.time);
-        let limit = if method == BEFORE { 5_000_000_000 } else { 10_000_000_000 };
+        let limit = super::super::response_limit(method).map_or(i64::MAX, |limit| limit.as_nanos() as i64);
         findings.check(&SLOW_HOOK, message.seq, took <= limit, || {
             format!("the server answered {method} after {} ms", took / 1_000_000)
         });

@@ -51,6 +51,8 @@ pub struct LibraryBuilder {
     streamed: Deliveries,
     deliveries: Vec<Delivery>,
     marks: ToolMarks,
+    /// For each place to ignore, whether a request had something there.
+    used: Vec<bool>,
 }
 
 /// The limit on the number of different methods.
@@ -78,6 +80,7 @@ impl LibraryBuilder {
             // The first one is the usual one.
             deliveries: vec![Delivery::default()],
             marks: ToolMarks::default(),
+            used: vec![false; ignored.len()],
         }
     }
 
@@ -124,11 +127,10 @@ impl LibraryBuilder {
             (Direction::ClientToServer, MessageKind::Request) => {
                 let mapped = self.maps.apply(event.body());
                 let body = mapped.as_deref().unwrap_or(event.body());
-                let key = match self.keys.comparable(body) {
-                    Some(text) => self.keys.of(&Envelope::scan(&text)),
-                    None if mapped.is_some() => self.keys.of(&Envelope::scan(body)),
-                    None => self.keys.of(&envelope),
-                };
+                let disguised = self.keys.comparable(body);
+                let request = Envelope::scan(disguised.as_deref().unwrap_or(body));
+                let key = self.keys.of(&request);
+                self.note_used(&request);
                 self.asked((place, event.header.exchange), number, time, &envelope, key);
             }
             (Direction::ClientToServer, MessageKind::Notification) => self.notified(place, time, &envelope),
@@ -138,6 +140,14 @@ impl LibraryBuilder {
                 self.initiate(place, number, time, &envelope);
             }
             _ => {}
+        }
+    }
+
+    /// Notes at which of the places to ignore a request has something.
+    fn note_used(&mut self, request: &Envelope<'_>) {
+        if self.used.contains(&false) {
+            let used = self.keys.used(request);
+            self.used.iter_mut().zip(used).for_each(|(known, is_used)| *known |= is_used);
         }
     }
 
@@ -162,6 +172,7 @@ impl LibraryBuilder {
             sessions: self.sessions,
             deliveries: self.deliveries,
             marks: self.marks,
+            used: self.used,
         }
     }
 

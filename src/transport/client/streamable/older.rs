@@ -6,8 +6,8 @@ use super::{Call, Client, Failure, REFUSAL_LIMIT, StreamPosition};
 use crate::transport::client::http_endpoint::{Endpoint, Events};
 use crate::transport::link::Incoming;
 use crate::wire::sse::SseEvent;
-use hyper::Method;
 use hyper::header::HeaderMap;
+use hyper::{Method, StatusCode};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -23,7 +23,7 @@ impl Client {
     pub(super) async fn fall_back(&self, call: &Call, first: Failure) -> Result<(), Failure> {
         let status = first.status.map(|status| status.to_string()).unwrap_or_default();
         self.step(format!("POST initialize → {status}; trying HTTP+SSE"));
-        let Some((endpoint, events)) = self.find_endpoint().await else { return Err(first) };
+        let (endpoint, events) = self.find_endpoint().await.map_err(|refusal| refusal.unwrap_or(first))?;
         self.step(format!("HTTP+SSE: messages go to {}", endpoint.url()));
         self.state().older = Some(endpoint.clone());
         let asked = async {
@@ -39,9 +39,14 @@ impl Client {
         Ok(())
     }
 
-    async fn find_endpoint(&self) -> Option<(Endpoint, Events)> {
+    /// # Errors
+    /// There is no such stream; or, with a failure, the server supports it but refuses to open it.
+    async fn find_endpoint(&self) -> Result<(Endpoint, Events), Option<Failure>> {
         let first = async {
             let answer = self.get(None).await.map_err(|error| error.to_string())?;
+            if matches!(answer.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                return Ok(Err(self.refused(answer, "the request for its event stream", &HeaderMap::new()).await));
+            }
             if !answer.is_stream() {
                 return Err(format!("GET → {}, not an event stream", answer.status()));
             }
@@ -57,19 +62,19 @@ impl Client {
                     let data = event.data.unwrap_or_default();
                     let named = String::from_utf8_lossy(&data);
                     let endpoint = from.at(named.trim()).map_err(|error| error.to_string())?;
-                    return Ok((endpoint, events));
+                    return Ok(Ok((endpoint, events)));
                 }
             }
         };
         match timeout(ENDPOINT, first).await {
-            Ok(Ok(found)) => Some(found),
+            Ok(Ok(found)) => found.map_err(Some),
             Ok(Err(why)) => {
                 self.step(why);
-                None
+                Err(None)
             }
             Err(_) => {
                 self.step(format!("GET → no endpoint event within {ENDPOINT:?}"));
-                None
+                Err(None)
             }
         }
     }

@@ -160,6 +160,67 @@ fn more_than_is_remembered() {
     }
 }
 
+/// Answers to requests that a table has forgotten were not checked, so their rules did not pass.
+#[test]
+fn requests_that_are_forgotten() {
+    let script = |count: usize, hello: &str, sender: &str, request: &str, answers: &str| {
+        let asks: Vec<_> = (0..count)
+            .map(|at| format!("{sender} {{\"id\":{at},{}}}", request.replace("AT", &at.to_string())))
+            .collect();
+        format!("hello 2025-11-25 {hello}\n{}\n{answers}", asks.join("\n"))
+    };
+    let call = r#""method":"tools/call","params":{"name":"t","_meta":{"progressToken":"pAT"}}"#;
+    let progress = |at: usize| {
+        format!(r#"s>c {{"method":"notifications/progress","params":{{"progressToken":"p{at}","progress":1}}}}"#)
+    };
+    for (count, expected) in [(1024, Passed), (1025, NotObserved)] {
+        let both = format!("{}\n{}", progress(1023), progress(0));
+        let reported = script(count, r#"{} | {"tools":{}}"#, "c>s", call, &both);
+        for rule in
+            ["pairing/progress-token", "progress/increases", "progress/after-end", "progress/after-cancellation"]
+        {
+            assert_eq!(verdict(rule, &reported), expected, "{rule}: {count}");
+        }
+        let answered = script(count, r#"{} | {"tools":{}}"#, "c>s", call, r#"s>c {"id":0,"result":{"content":[]}}"#);
+        assert_eq!(verdict("progress/token-reused", &answered), expected, "{count}");
+        let list = r#"c>s {"id":"l","method":"tools/list"}
+            s>c {"id":"l","result":{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}}"#;
+        let results = r#"s>c {"id":1000,"result":{"structuredContent":{},"content":[{"type":"text","text":"{}"}]}}
+            s>c {"id":0,"result":{"structuredContent":{},"content":[{"type":"text","text":"{}"}]}}"#;
+        let called = script(count, &format!("{{}} | {{\"tools\":{{}}}}\n{list}"), "c>s", call, results);
+        for rule in ["tools/invalid-arguments-accepted", "tools/structured-content", "tools/unknown-answered"] {
+            assert_eq!(verdict(rule, &called), expected, "{rule}: {count}");
+        }
+    }
+    let hooks = r#"{} | {"tools":{},"hooks":{"declarations":[{"event":"post_tool_use","context_tool":"recall","context_tool_args":{"q":"{tool_input}"}}]}}"#;
+    let other = r#""method":"tools/call","params":{"name":"t","arguments":{"n":AT}}"#;
+    let fired = |at: usize| {
+        let arguments = format!(r#"{{"q":"{{\"n\":{at}}}"}}"#);
+        format!(r#"c>s {{"id":"r{at}","method":"tools/call","params":{{"name":"recall","arguments":{arguments}}}}}"#)
+    };
+    for (count, at, expected) in [(256, 0, Failed), (257, 0, NotObserved), (256, 255, Failed)] {
+        let script = script(count, hooks, "c>s", other, &fired(at));
+        assert_eq!(verdict("hooks/order", &script), expected, "{count} {at}");
+    }
+    let sample = r#""method":"sampling/createMessage","params":{"maxTokens":1,"messages":[],"tools":[{"name":"t","inputSchema":{"type":"object"}}],"toolChoice":{"mode":"required"}}"#;
+    let used =
+        r#""result":{"role":"assistant","model":"m","content":{"type":"tool_use","id":"a","name":"t","input":{}}}}"#;
+    let question =
+        r#""method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
+    let answer = r#""result":{"action":"accept","content":{}}}"#;
+    let cases = [
+        ("sampling/tool-not-offered", 256, r#"{"sampling":{"tools":{}}} | {}"#, sample, used),
+        ("sampling/tool-required", 256, r#"{"sampling":{"tools":{}}} | {}"#, sample, used),
+        ("elicitation/content", 64, r#"{"elicitation":{}} | {}"#, question, answer),
+    ];
+    for (rule, most, hello, request, answer) in cases {
+        for (count, expected) in [(most, Passed), (most + 1, NotObserved)] {
+            let answers = format!("c>s {{\"id\":1,{answer}\nc>s {{\"id\":0,{answer}");
+            assert_eq!(verdict(rule, &script(count, hello, "s>c", request, &answers)), expected, "{rule}: {count}");
+        }
+    }
+}
+
 /// The types of results that extensions define are theirs; no other text is one.
 #[test]
 fn types_of_results_with_extensions() {

@@ -21,6 +21,7 @@ mod repeat;
 mod secret_warning;
 mod selecting;
 mod target;
+mod text;
 mod verdict;
 
 use crate::error::{CommandError, ErrorKind, Notices};
@@ -145,7 +146,7 @@ pub(crate) fn run() -> ExitCode {
 fn parse() -> Result<Cli, clap::Error> {
     Cli::try_parse().or_else(|error| match error.kind() {
         clap::error::ErrorKind::DisplayVersion => Err(error),
-        _ => Cli::from_arg_matches(&command().try_get_matches()?),
+        _ => Cli::from_arg_matches(&command().try_get_matches().map_err(text::without_separator_tip)?),
     })
 }
 

@@ -135,7 +135,7 @@ impl CommandError {
         match error {
             FormatError::TooNew(_) | FormatError::UnknownFeatures(_) => reported.hint("update mcpreel"),
             FormatError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                reported.hint("`mcpreel show` without a file shows the newest reel")
+                reported.hint("`mcpreel reel list` lists the recorded reels")
             }
             _ => reported,
         }

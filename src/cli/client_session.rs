@@ -10,7 +10,7 @@ use crate::protocol::{Era, Revision};
 use crate::record::recording::{Need, Plan, Recording};
 use crate::render::host::client_output;
 use crate::render::line;
-use crate::runtime::client::ServerText;
+use crate::runtime::client::{InsteadOfResponse, ServerText};
 use crate::runtime::peer::Peer;
 use crate::runtime::{Connection, Failure};
 use crate::transport::Link;
@@ -279,6 +279,23 @@ pub(super) fn report(output: &Output, context: &Context) {
     }
 }
 
+/// What a server that completed the handshake sent in place of a response.
+fn in_place_of_response(instead: &InsteadOfResponse) -> Vec<String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let described = |id: &[u8]| match id.first() {
+        Some(b'"') => format!("{} (text)", text(id)),
+        Some(b'-' | b'0'..=b'9') => format!("{} (number)", text(id)),
+        _ => text(id),
+    };
+    let stray = instead.stray.as_ref().map(|id| {
+        let (found, wanted) = (described(id), described(&instead.id));
+        format!("the server answered id {found}, but the request's id is {wanted}")
+    });
+    let noise =
+        instead.noise.as_ref().map(|line| format!("a line of the server is not a JSON-RPC message: {}", text(line)));
+    stray.into_iter().chain(noise).collect()
+}
+
 /// At most this many of the server's last lines on stderr are shown with a failure: an interpreter's stack trace
 /// fits.
 const LINES_REPORTED: usize = 12;
@@ -293,7 +310,9 @@ pub(super) fn failed(failure: Failure, text: &ServerText) -> CommandError {
     if let Failure::Failed(FailureReason::Closed(when)) = failure {
         error.closed = Some(when);
     }
-    if let Some(printed) = &text.printed {
+    if let Some(instead) = &text.instead {
+        error = in_place_of_response(instead).into_iter().fold(error, CommandError::hint);
+    } else if let Some(printed) = &text.printed {
         let printed = String::from_utf8_lossy(printed);
         error = error.hint(format!("the program printed text instead of JSON-RPC messages; its first line: {printed}"));
         error = error
@@ -308,4 +327,25 @@ pub(super) fn failed(failure: Failure, text: &ServerText) -> CommandError {
         error = error.hint("allow more time with --timeout");
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_completed_the_handshake_is_not_doubted() {
+        let timed_out = || Failure::TimedOut { method: "tools/list".to_owned(), after: DEFAULT_TIMEOUT };
+        let instead =
+            InsteadOfResponse { id: b"3".to_vec(), noise: Some(b"{ready".to_vec()), stray: Some(b"\"3\"".to_vec()) };
+        let text = ServerText { printed: Some(b"hello".to_vec()), instead: Some(instead), ..ServerText::default() };
+        let expected = [
+            "the server answered id \"3\" (text), but the request's id is 3 (number)",
+            "a line of the server is not a JSON-RPC message: {ready",
+            "allow more time with --timeout",
+        ];
+        assert_eq!(failed(timed_out(), &text).hints, expected);
+        let before = failed(timed_out(), &ServerText { instead: None, ..text });
+        assert!(before.hints.iter().any(|hint| hint.starts_with("is it an MCP server?")), "{:?}", before.hints);
+    }
 }

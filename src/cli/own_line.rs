@@ -11,6 +11,8 @@ use std::ffi::{OsStr, OsString};
 const OF_SERVERS: [&str; 4] = ["url", "config", "server", "session"];
 /// The arguments whose words have the form of parameters.
 const OF_PARAMETERS: [&str; 2] = ["params", "address"];
+/// What stands for the method in a corrected line that lacks it.
+const A_METHOD: &str = "tools/list";
 
 /// The arguments of this process.
 pub(super) fn own_words() -> Vec<OsString> {
@@ -26,8 +28,14 @@ enum Beginning {
     Allowed,
     /// With the first word that is no argument of mcpreel, where `--` is missing.
     Unseparated,
+    /// After `--`, before which this word stands, which is no argument of mcpreel.
+    Stray,
     /// Perhaps with this word: it could be an argument of mcpreel, but a program has that name.
     Doubtful,
+    /// Perhaps with this word, which stands in place of the method.
+    Methodless,
+    /// After `--`, but this command of mcpreel sends to a host.
+    ToHost,
     /// There is none.
     Absent,
 }
@@ -47,16 +55,24 @@ impl<'a> Line<'a> {
         while let Some(word) = words.get(at) {
             let text = word.to_string_lossy();
             if text == "--" {
-                let command = words.get(at + 1..).unwrap_or_default();
-                return Self { own: &words[..at], command, beginning: Beginning::Separated };
+                let beginning = if reader.sends_to_hosts() { Beginning::ToHost } else { Beginning::Separated };
+                return Self::separated(words, at, beginning);
             }
             match reader.take(&text, || is_program(word)) {
                 Step::Words(count) => at += count,
+                Step::Command(Beginning::Unseparated) if !is_program(word) && separator(words).is_some() => {
+                    return Self::separated(words, separator(words).unwrap_or(at), Beginning::Stray);
+                }
                 Step::Command(beginning) => return Self { own: &words[..at], command: &words[at..], beginning },
                 Step::Unknown => break,
             }
         }
         Self { own: words, command: &[], beginning: Beginning::Absent }
+    }
+
+    /// A line with `--` at this place.
+    fn separated(words: &'a [OsString], at: usize, beginning: Beginning) -> Self {
+        Self { own: &words[..at], command: words.get(at + 1..).unwrap_or_default(), beginning }
     }
 
     /// The line with `--` in front of the command, and with the words of a quoted command separated.
@@ -67,9 +83,27 @@ impl<'a> Line<'a> {
             .map_or((String::new(), &[][..]), |(first, rest)| (first.to_string_lossy().into_owned(), rest));
         let own = self.own.iter().map(|word| word.to_string_lossy().into_owned());
         let command = separate(&first).into_iter().chain(rest.iter().map(|word| word.to_string_lossy().into_owned()));
-        let words = own.chain(["--".to_owned()]).chain(command);
-        words.fold("mcpreel".to_owned(), |line, word| format!("{line} {}", quoted(&word)))
+        let method = (self.beginning == Beginning::Methodless).then(|| A_METHOD.to_owned());
+        written(own.chain(method).chain(["--".to_owned()]).chain(command))
     }
+}
+
+/// A command line of mcpreel as a shell reads it.
+fn written(words: impl Iterator<Item = String>) -> String {
+    words.fold("mcpreel".to_owned(), |line, word| format!("{line} {}", quoted(&word)))
+}
+
+/// Where the server's command is separated.
+fn separator(words: &[OsString]) -> Option<usize> {
+    words.iter().position(|word| word == "--")
+}
+
+/// The command line of this process with other words in place of some of mcpreel's own.
+pub(super) fn rewritten(replace: impl Fn(&str) -> Vec<String>) -> String {
+    let words = own_words();
+    let (own, rest) = words.split_at(separator(&words).unwrap_or(words.len()));
+    let own = own.iter().flat_map(|word| replace(&word.to_string_lossy()));
+    written(own.chain(rest.iter().map(|word| word.to_string_lossy().into_owned())))
 }
 
 /// What the next word of a command line is.
@@ -143,7 +177,8 @@ impl Reader<'_> {
             };
         }
         if !is_needed && is_program() {
-            return self.beginning(Beginning::Doubtful);
+            let is_method = arg.get_id() == "method";
+            return self.beginning(if is_method { Beginning::Methodless } else { Beginning::Doubtful });
         }
         if arg.get_num_args().is_none_or(|count| count.max_values() == 1) {
             (self.positionals, self.is_in_list) = (self.positionals + 1, false);
@@ -151,9 +186,18 @@ impl Reader<'_> {
         Step::Words(1)
     }
 
+    fn takes_command(&self) -> bool {
+        self.command.get_positionals().any(Arg::is_last_set)
+    }
+
+    /// Whether the command is one of `fire` that is a server itself.
+    fn sends_to_hosts(&self) -> bool {
+        let has = |id: &str| self.command.get_arguments().any(|arg| arg.get_id() == id);
+        !self.takes_command() && has("session") && has("listen") && has("on_signal")
+    }
+
     fn beginning(&self, beginning: Beginning) -> Step {
-        let has_command = self.command.get_positionals().any(Arg::is_last_set);
-        if has_command && !self.names_a_server { Step::Command(beginning) } else { Step::Unknown }
+        if self.takes_command() && !self.names_a_server { Step::Command(beginning) } else { Step::Unknown }
     }
 }
 
@@ -209,8 +253,15 @@ fn explained_by(line: &Line<'_>, error: CommandError) -> CommandError {
                 false => explained,
             }
         }
-        Beginning::Doubtful => error.hint(format!("if {first:?} is the server's program: {}", line.corrected())),
-        Beginning::Separated | Beginning::Allowed | Beginning::Absent => error,
+        Beginning::ToHost => {
+            CommandError::usage(format!("this message goes to a host, so the command {first:?} has no use"))
+                .hint("--session NAME sends it in a live session, --listen PORT to the first host that connects")
+                .hint("without either, the host starts mcpreel as its server")
+        }
+        Beginning::Doubtful | Beginning::Methodless => {
+            error.hint(format!("if {first:?} is the server's program: {}", line.corrected()))
+        }
+        Beginning::Separated | Beginning::Stray | Beginning::Allowed | Beginning::Absent => error,
     }
 }
 
@@ -263,6 +314,10 @@ mod tests {
                 Beginning::Unseparated,
                 "-v call a --timeout 5s --format json -- npx -v",
             ),
+            ("call npx -y x", Beginning::Methodless, "call tools/list -- npx -y x"),
+            ("call tools/call get-sum -- npx -y x", Beginning::Stray, "call tools/call get-sum -- npx -y x"),
+            ("call tools/list npx -- x", Beginning::Unseparated, "call tools/list -- npx -- x"),
+            ("fire push --text x -- npx", Beginning::ToHost, "fire push --text x -- npx"),
             ("call a --timeout=5s npx", Beginning::Unseparated, "call a --timeout=5s -- npx"),
             ("fire user-message 'hi all' npx", Beginning::Unseparated, "fire user-message 'hi all' -- npx"),
             ("fire before-inference npx -y x", Beginning::Doubtful, "fire before-inference -- npx -y x"),

@@ -1,6 +1,7 @@
 //! A reel and a filter on a command line: `session.reel tool:echo`.
 
 use crate::error::{CommandError, ErrorKind};
+use crate::files::reels;
 use crate::proposals::Registry;
 use crate::session::filter::Filter;
 use std::path::Path;
@@ -13,7 +14,9 @@ use std::path::Path;
 /// The first word can only mean a file, which does not exist, or another word is a reel.
 pub(super) fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandError> {
     let (path, words) = match words.split_first() {
-        Some((first, rest)) if first == "-" || first.ends_with(".reel") || Path::new(first).exists() => {
+        Some((first, rest))
+            if first == "-" || first.ends_with(".reel") || Path::new(first).exists() || names_reel(first) =>
+        {
             (Some(Path::new(first.as_str())), rest)
         }
         Some((first, _)) if is_like_a_path(first) => {
@@ -29,6 +32,12 @@ pub(super) fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String])
         });
     }
     Ok((path, words))
+}
+
+/// Whether a word that is no term of a filter is the name of a reel without its ending.
+fn names_reel(word: &str) -> bool {
+    let is_term = word.contains([':', '(', '"']) || ["error", "injected", "not"].contains(&word);
+    !is_term && reels::found(Path::new(word)).is_file()
 }
 
 /// Whether a word that is not a file can only have been meant as one: terms with a slash have a colon before it.
@@ -50,7 +59,8 @@ pub(super) fn parse_filter(text: &str, registry: &Registry, is_reel_named: bool)
         if is_reel_named {
             error
         } else {
-            error.hint("a word names a reel only if it ends in .reel or the file exists")
+            error
+                .hint("a word names a reel only if it ends in .reel or the file exists; `mcpreel reel list` names reels and labels")
         }
     })
 }

@@ -161,7 +161,15 @@ pub(crate) fn newest() -> Result<PathBuf, CommandError> {
 pub(crate) fn found(path: &Path) -> PathBuf {
     let is_elsewhere = path.parent() == Some(Path::new("")) && path != Path::new("-") && !path.exists();
     let there = || Places::here().all_reels().into_iter().map(|folder| folder.join(path)).find(|path| path.is_file());
-    is_elsewhere.then(there).flatten().unwrap_or_else(|| path.to_owned())
+    is_elsewhere.then(there).flatten().or_else(|| with_ending(path)).unwrap_or_else(|| path.to_owned())
+}
+
+/// The reel whose name is given without its ending, here or in the folders of reels.
+fn with_ending(path: &Path) -> Option<PathBuf> {
+    let is_bare = path.parent() == Some(Path::new("")) && path.extension().is_none() && path != Path::new("-");
+    let named = (is_bare && !path.exists()).then(|| path.with_extension("reel"))?;
+    let folders = std::iter::once(PathBuf::new()).chain(Places::here().all_reels());
+    folders.map(|folder| folder.join(&named)).find(|path| path.is_file())
 }
 
 /// Identifies the file at a path by device and inode. `None` if it does not exist.

@@ -1,6 +1,7 @@
 //! `--jq` and `--expect`: a jq program that is run on JSON objects, with the jaq crates.
 
 use super::text::{Escaping, printable};
+use crate::proposals::clip;
 use crate::wire::json;
 use jaq_core::data::JustLut;
 use jaq_core::load::{Arena, File, Loader};
@@ -11,6 +12,8 @@ use std::rc::Rc;
 
 /// The maximum nesting of objects: jaq recurses for each level, and a peer could overflow the stack.
 const MAX_DEPTH: usize = 10_000;
+/// The maximum number of bytes of the input that are shown if an expectation is not met.
+const MAX_SEEN: usize = 200;
 /// Objects that are nested deeper than this are processed on a thread with a larger stack.
 const DEEP: usize = 500;
 /// The size of that stack, in bytes. Only what is used takes memory.
@@ -77,19 +80,25 @@ impl Jq {
         })
     }
 
-    /// Whether the program is true for a JSON text: it has outputs, and none of them is `false` or `null`.
-    ///
-    /// # Errors
-    ///
-    /// The program fails, or the text is nested too deeply.
-    pub(crate) fn holds(&self, text: &[u8]) -> Result<bool, String> {
-        let (mut some, mut all) = (false, true);
-        self.each(text, None, |output| {
-            some = true;
-            all &= !matches!(output, Val::Null | Val::Bool(false));
-            all
-        })?;
-        Ok(some && all)
+    /// Why the program, whose text is `code`, is not true for a JSON text; `None` if it is: it has outputs, and none of
+    /// them is `false` or `null`.
+    pub(crate) fn unmet(&self, code: &str, text: &[u8]) -> Option<String> {
+        let mut seen = "nothing";
+        let ran = self.each(text, None, |output| {
+            seen = match output {
+                Val::Null => "null",
+                Val::Bool(false) => "false",
+                _ => "",
+            };
+            seen.is_empty()
+        });
+        let input = String::from_utf8_lossy(text);
+        let input = clip(&input, MAX_SEEN);
+        match ran {
+            Err(error) => Some(format!("cannot evaluate {code}: {error}; the input: {input}")),
+            Ok(()) if seen.is_empty() => None,
+            Ok(()) => Some(format!("expected {code}, but got {seen} from {input}")),
+        }
     }
 
     /// Passes outputs to `take` until it returns false.
@@ -164,12 +173,20 @@ mod tests {
 
     #[test]
     fn what_holds_is_neither_false_nor_null_nor_nothing() {
-        let holds = |code: &str| Jq::compile("--expect", code).expect("compiles").holds(br#"{"a":1,"b":[true,null]}"#);
-        assert_eq!(holds(".a == 1"), Ok(true));
-        assert_eq!(holds(".a"), Ok(true));
-        for untrue in [".a == 2", ".c", "empty", ".b[]"] {
-            assert_eq!(holds(untrue), Ok(false), "{untrue}");
+        let text = r#"{"a":1,"b":[true,null]}"#;
+        let unmet = |code: &str| Jq::compile("--expect", code).expect("compiles").unmet(code, text.as_bytes());
+        assert_eq!(unmet(".a == 1"), None);
+        assert_eq!(unmet(".a"), None);
+        for (untrue, seen) in [(".a == 2", "false"), (".c", "null"), ("empty", "nothing"), (".b[]", "null")] {
+            assert_eq!(unmet(untrue), Some(format!("expected {untrue}, but got {seen} from {text}")));
         }
-        assert!(holds(".a.b").is_err());
+        let failed = unmet(".a.b").expect("it cannot run");
+        assert!(
+            failed.starts_with("cannot evaluate .a.b: ") && failed.ends_with(&format!("; the input: {text}")),
+            "{failed}"
+        );
+        let long = format!("[\"{}\"]", "x".repeat(999));
+        let shown = Jq::compile("--expect", ".[1]").expect("compiles").unmet(".[1]", long.as_bytes()).expect("null");
+        assert!(shown.len() < 300, "{shown}");
     }
 }

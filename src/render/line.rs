@@ -76,7 +76,7 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
         Arrow::ToClient => palette.to_client,
         Arrow::None => palette.faint,
     };
-    let fixed = numbers(line, &ink, (style, palette.faint), out);
+    let fixed = numbers(line, &ink, (style, palette.faint), is_narrow(width), out);
     let mut rest = Rest { space: width.map(|width| width.saturating_sub(fixed).max(20)), out };
     marks(line, &ink, palette.faint, &mut rest);
     let title_style = match line.mood {
@@ -107,8 +107,16 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
     out.push(b'\n');
 }
 
+/// Below this width, lines have no sizes.
+const WITH_SIZES: usize = 72;
+
+/// Whether there is no space for sizes.
+pub(crate) fn is_narrow(width: Option<usize>) -> bool {
+    width.is_some_and(|width| width < WITH_SIZES)
+}
+
 /// Appends the columns of fixed width: number, time, arrow, size, latency and id. Returns how many columns they take.
-fn numbers(line: &Line<'_>, ink: &Ink, (style, faint): (Style, Style), out: &mut Vec<u8>) -> usize {
+fn numbers(line: &Line<'_>, ink: &Ink, (style, faint): (Style, Style), is_narrow: bool, out: &mut Vec<u8>) -> usize {
     ink.on(faint, out);
     right(itoa::Buffer::new().format(line.seq), 5, out);
     out.push(b' ');
@@ -125,7 +133,9 @@ fn numbers(line: &Line<'_>, ink: &Ink, (style, faint): (Style, Style), out: &mut
     ink.off(style, out);
     out.push(b' ');
     ink.on(faint, out);
-    right(Cell::bytes(line.size).text(), 8, out);
+    if !is_narrow {
+        right(Cell::bytes(line.size).text(), 8, out);
+    }
     match line.latency {
         Some(latency) => right(Cell::duration(latency).text(), 9, out),
         None => out.extend_from_slice(b"         "),
@@ -134,7 +144,8 @@ fn numbers(line: &Line<'_>, ink: &Ink, (style, faint): (Style, Style), out: &mut
     right(line.id, 4, out);
     ink.off(faint, out);
     out.push(b' ');
-    5 + 1 + columns(line.time).max(12) + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1
+    let size = if is_narrow { 0 } else { 8 };
+    5 + 1 + columns(line.time).max(12) + 1 + 2 + size + 9 + 1 + columns(line.id).max(4) + 1
 }
 
 /// Appends the stream, the brackets of exchanges, and whether the message was injected.
@@ -182,8 +193,13 @@ pub(crate) fn write_headings(line: &Line<'_>, palette: &Palette, width: Option<u
     right("no.", 5, &mut text);
     text.push(b' ');
     right("time", columns(line.time).max(12), &mut text);
-    right("size", 11, &mut text);
-    right("latency", 9, &mut text);
+    match is_narrow(width) {
+        true => right("latency", 12, &mut text),
+        false => {
+            right("size", 11, &mut text);
+            right("latency", 9, &mut text);
+        }
+    }
     text.push(b' ');
     right("id", columns(line.id).max(4), &mut text);
     ink.on(palette.faint, out);
@@ -429,6 +445,13 @@ mod tests {
         let text = written(&line("echo \u{1b}[31mred\n and a long tail that goes on and on", "\u{7}"), Some(80));
         assert_eq!(text, "   12     0.034512 ←   1.2 kB   1.6 ms    3 tools/call echo ␛[31mred␊ and … → ␇\n");
         assert!(text.trim_end().width() <= 80);
+    }
+
+    #[test]
+    fn a_narrow_line_has_no_size() {
+        let text = written(&line("echo text=1 and more words", "ok"), Some(60));
+        assert_eq!(text, "   12     0.034512 ←    1.6 ms    3 tools/call echo t… → ok\n");
+        assert!(text.trim_end().width() <= 60);
     }
 
     #[test]

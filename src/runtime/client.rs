@@ -6,6 +6,7 @@ use crate::host::client::{
 };
 use crate::host::fire_user_message::{Output as FireOutput, UserMessageFire};
 use crate::transport::{Incoming, Link, Undelivered};
+use crate::wire::Envelope;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -114,6 +115,41 @@ pub(crate) struct ServerText {
     pub stderr: Vec<u8>,
     /// The beginning of the first line on its standard output that cannot be JSON.
     pub printed: Option<Vec<u8>>,
+    /// What came in place of a response, once the handshake is complete.
+    pub instead: Option<InsteadOfResponse>,
+}
+
+/// What a server sent while a request waited for its response. Only the first lines and ids are kept, cut.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InsteadOfResponse {
+    /// The request's id, as it is on the wire.
+    pub id: Vec<u8>,
+    /// A line that is no JSON-RPC message.
+    pub noise: Option<Vec<u8>>,
+    /// The id of a response that no request has, as it is on the wire.
+    pub stray: Option<Vec<u8>>,
+}
+
+impl InsteadOfResponse {
+    /// The request is among these outputs.
+    fn to_request(outputs: &[Output]) -> Self {
+        let sent = outputs.iter().find_map(|output| match output {
+            Output::Send(message) => Envelope::scan(message).id.map(|id| id.0.to_vec()),
+            _ => None,
+        });
+        Self { id: sent.unwrap_or_default(), ..Self::default() }
+    }
+
+    fn keep(&mut self, output: &Output) {
+        let cut = |bytes: &[u8]| Some(bytes[..bytes.len().min(PRINTED_KEPT)].to_vec());
+        match output {
+            Output::Noise { message } if self.noise.is_none() => self.noise = cut(message.trim_ascii()),
+            Output::Stray { message } if self.stray.is_none() => {
+                self.stray = Envelope::scan(message).id.and_then(|id| cut(id.0));
+            }
+            _ => {}
+        }
+    }
 }
 
 impl ServerText {
@@ -324,8 +360,10 @@ impl Connection {
         method: &str,
         mut observer: impl FnMut(&Output),
     ) -> Result<Answer, Failure> {
+        self.runner.said.instead = Some(InsteadOfResponse::to_request(&outputs));
         self.runner.take(outputs);
         while let Some(output) = self.runner.next(None).await {
+            self.runner.said.instead.iter_mut().for_each(|instead| instead.keep(&output));
             if let Some(settled) = settles(&output, handle) {
                 return settled;
             }
@@ -362,7 +400,7 @@ fn settles(output: &Output, handle: RequestHandle) -> Option<Result<Answer, Fail
 mod tests {
     use super::*;
     use crate::host::client::EraChoice;
-    use crate::wire::{Envelope, json};
+    use crate::wire::json;
 
     /// A server in memory: answers each request by `answer`, or not at all if that returns `None`.
     async fn serve(mut link: Link, answer: impl Fn(&str, &str) -> Option<String>) {
@@ -412,6 +450,27 @@ mod tests {
         let failure = connection.ready(|_| {}).await.expect_err("times out");
         assert!(matches!(failure, Failure::TimedOut { method, .. } if method == "initialize"));
         connection.runner.close().await;
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn what_came_in_place_of_a_response_is_kept() {
+        let (ours, theirs) = Link::pair();
+        tokio::spawn(serve(theirs, |method, id| match method {
+            "ask" => Some(format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{}}}}"#)),
+            "log" => Some("{ready".to_owned()),
+            method => legacy(method, id),
+        }));
+        let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;
+        connection.ready(|_| {}).await.expect("opens");
+        assert!(connection.runner.said.instead.is_none());
+        connection.request("ask", Params::Absent, |_| {}).await.expect_err("times out");
+        let instead = connection.runner.said.instead.clone().expect("a request was sent");
+        let id = String::from_utf8(instead.id).expect("a number");
+        assert_eq!(instead.stray, Some(format!("\"{id}\"").into_bytes()));
+        assert_eq!(instead.noise, None);
+        connection.request("log", Params::Absent, |_| {}).await.expect_err("times out");
+        let instead = connection.runner.said.instead.clone().expect("a request was sent");
+        assert_eq!((instead.stray, instead.noise), (None, Some(b"{ready".to_vec())));
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]

@@ -11,6 +11,7 @@ use crate::wire::{Direction, MessageKind, json};
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// An error in a filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,7 @@ enum Term {
     Event(EventKind),
     Id(String),
     Stream(u32),
+    Seq(RangeInclusive<u64>),
     Error,
     Injected,
     Slow(Limit),
@@ -186,6 +188,7 @@ impl Term {
             Self::Event(kind) => header.kind == *kind,
             Self::Id(text) => message.and_then(|message| message.id.as_ref()).is_some_and(|id| id_is(id, text)),
             Self::Stream(number) => header.stream == *number,
+            Self::Seq(numbers) => numbers.contains(&header.seq),
             Self::Error => {
                 header.flags.has(Flags::TOOL_ERROR)
                     || header.flags.has(Flags::FAILED)
@@ -385,6 +388,7 @@ pub(crate) const TERMS: &[(&str, &str)] = &[
     ("event:stderr", "message, stderr, stream-opened, stream-closed, transport, gap, note"),
     ("id:7", "the request id"),
     ("stream:0", "the stream's number"),
+    ("seq:12..20", "the event's number, or the first and the last"),
     ("error", "JSON-RPC errors, tool errors, malformed lines, HTTP failures"),
     ("injected", "messages injected by mcpreel"),
     ("slow:>500ms", "responses by latency (>, >=, <, <=; ns, us, ms, s, m)"),
@@ -419,6 +423,11 @@ fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
     let Some((name, value)) = token.split_once(':') else {
         return Err(wrong(match meant(token) {
             Some(term) => format!("unknown term; did you mean {term}? To search for text, use text:{token}"),
+            None if token.parse::<u64>().is_ok() => {
+                format!(
+                    "unknown term; to select an event by its number, use seq:{token}, by its request's id, id:{token}"
+                )
+            }
             None => format!("unknown term; use text:{token} to search for text"),
         }));
     };
@@ -444,6 +453,7 @@ fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
         ),
         "id" => Term::Id(value.to_owned()),
         "stream" => Term::Stream(value.parse().map_err(|_| wrong("expected the number of a stream".into()))?),
+        "seq" => Term::Seq(numbers(value).ok_or_else(|| wrong("expected seq:N or seq:N..M".into()))?),
         "slow" => Term::Slow(limit(value, nanoseconds).map_err(wrong)?),
         "size" => Term::Size(limit(value, bytes).map_err(wrong)?),
         "text" => Term::Text(value.as_bytes().to_vec()),
@@ -452,6 +462,12 @@ fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
             return Err(wrong(format!("unknown term; expected one of {}", names.join(", "))));
         }
     })
+}
+
+/// Parses `N` or `N..M`.
+fn numbers(text: &str) -> Option<RangeInclusive<u64>> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    Some(first.parse().ok()?..=last.parse().ok()?)
 }
 
 /// Returns the description of a term.
@@ -636,6 +652,7 @@ mod tests {
             exchange: u32::from(text("event") == Some("transport")),
             flags: Flags::toward(direction).with(set),
             len: number("size"),
+            seq: row["seq"].as_u64().expect("seq"),
             message: kind.map(|kind| MessageHeader { kind, method: None, id }),
             ..header(MessageKind::Request, direction, 0, 0)
         };

@@ -299,3 +299,131 @@ fn a_slow_server_is_waited_for() {
         "{output:?}"
     );
 }
+
+#[test]
+fn a_corrected_line_of_call_is_complete() {
+    let stage = Stage::new();
+    let error = said(&stage, &["call", "sh"]);
+    assert!(error.contains("mcpreel call tools/list -- sh\n"), "{error}");
+    let error = said(&stage, &["call", "tools/call", "get-sum", "--", "my-server"]);
+    assert!(error.contains("invalid parameter \"get-sum\""), "{error}");
+    assert!(error.contains("  hint: mcpreel call tools/call name=get-sum -- my-server\n"), "{error}");
+    assert!(!error.contains("is missing"), "{error}");
+}
+
+#[test]
+fn a_failed_call_says_what_was_probably_meant() {
+    let stage = Stage::new();
+    for (words, meant) in [
+        (&["tool/list"][..], "call tools/list"),
+        (&["add", "a:=1", "b:=2"], "call tools/call name=add arguments.a:=1 arguments.b:=2"),
+        (&["tools/call", "name=add", "a:=1", "b:=2"], "call tools/call name=add arguments.a:=1 arguments.b:=2"),
+    ] {
+        let words = [&["call"], words, &["--", BINARY, "serve"]].concat();
+        let output = stage.run(&words, "");
+        assert_eq!(output.code(), 1, "{output:?}");
+        let expected = format!("mcpreel: did you mean: mcpreel {meant} -- {BINARY} serve\n");
+        assert!(output.err().contains(&expected), "{words:?}: {output:?}");
+    }
+    let failed = stage.run(&["call", "tools/call", "name=add", "--", BINARY, "serve", "--era", "legacy"], "");
+    let expected = ["mcpreel: the tool reported an error\n", "mcpreel: the server returned an error\n"];
+    assert!(failed.code() == 1 && expected.iter().any(|text| failed.err() == *text), "{failed:?}");
+}
+
+#[test]
+fn a_text_may_begin_with_a_hyphen() {
+    let stage = Stage::new();
+    for word in ["-n hello", "- item", "-"] {
+        let reel = format!("{}.reel", word.len());
+        let words = ["fire", "user-message", word, "--record", &reel, "--", BINARY, "serve"];
+        let output = stage.run(&words, "from stdin");
+        assert_eq!(output.code(), 0, "{output:?}");
+        let expected = if word == "-" { "from stdin" } else { word };
+        let sent = params(&stage, &reel, "conversation/userMessage");
+        let text = sent.pointer("/message/content/text").or_else(|| sent.pointer("/content"));
+        assert_eq!(text, Some(&json!(expected)), "{sent}");
+    }
+    let error = said(&stage, &["fire", "user-message", "-item", "--", "my-server"]);
+    assert!(
+        error.contains("unexpected argument '-item' found") && error.contains("write - and the text on stdin"),
+        "{error}"
+    );
+    let error = said(&stage, &["fire", "push", "--text", "-item", "--session", "none"]);
+    assert!(error.contains("write --text='-item'"), "{error}");
+    // After `=`, any text is one; the session is what is missing then.
+    for text in ["--text=-item", "--text=- item"] {
+        let output = stage.run(&["fire", "push", text, "--session", "none"], "");
+        assert!(output.err().contains("none") && !output.err().contains("unexpected argument"), "{output:?}");
+    }
+    let output = stage.run(&["fire", "push", "--text", "- item", "--session", "none"], "");
+    assert!(!output.err().contains("unexpected argument"), "{output:?}");
+}
+
+#[test]
+fn no_tip_uses_the_separator_for_values() {
+    let stage = Stage::new();
+    for words in [&["call", "tools/list", "--foo"][..], &["show", "--foo"], &["nonsense"], &["fire", "nonsense"]] {
+        let error = said(&stage, words);
+        assert!(!error.contains("as a value"), "{error}");
+    }
+    assert!(said(&stage, &["show", "--formt", "json"]).contains("--format"), "similar options are still named");
+}
+
+#[test]
+fn a_message_to_a_host_takes_no_server() {
+    let stage = Stage::new();
+    for words in [&["fire", "push", "--text", "x"][..], &["fire", "reminder", "x"], &["fire", "event", "x"]] {
+        let error = said(&stage, &[words, &["--", "my-server"]].concat());
+        assert!(error.contains("this message goes to a host") && error.contains("--session NAME"), "{error}");
+    }
+}
+
+#[test]
+fn a_reel_is_found_without_its_ending() {
+    let stage = Stage::new();
+    stage.reel("first.reel", &[crate::common::message(0, "c2s", json!({"jsonrpc": "2.0", "method": "x/y"}))]);
+    assert!(stage.ok(&["show", "first"]).out().contains("x/y"));
+    assert!(stage.ok(&["show", "first", "seq:0..9"]).out().contains("x/y"));
+    assert!(stage.ok(&["stats", "first"]).out().contains("x/y"));
+    let error = said(&stage, &["show", "12"]);
+    assert!(error.contains("use seq:12") && error.contains("`mcpreel reel list`"), "{error}");
+    let missing = stage.run(&["validate", "none.reel"], "");
+    assert!(missing.code() == 3 && missing.err().contains("`mcpreel reel list`"), "{missing:?}");
+}
+
+/// A server of the legacy era whose only tool returns an image.
+const IMAGE_SERVER: &str = r#"while read -r line; do
+    id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+    case "$line" in
+        *'"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"i","version":"1"}}' ;;
+        *'"tools/call"'*) result='{"content":[{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo="}]}' ;;
+        *) continue ;;
+    esac
+    printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done"#;
+
+#[test]
+fn saved_content_never_meets_an_older_file() {
+    let stage = Stage::new();
+    let call = ["call", "tools/call", "name=draw", "--save", "img", "--era", "legacy", "--", "sh", "-c", IMAGE_SERVER];
+    for number in 1..=2 {
+        let output = stage.ok(&call);
+        assert!(output.err().contains(&format!("saved img/{number}.png")), "{output:?}");
+    }
+    stage.write("file", "");
+    let output = stage.run(&[&call[..4], &["file"], &call[5..]].concat(), "");
+    assert!(output.code() != 0 && output.json()["content"][0]["type"] == "image", "the result is printed: {output:?}");
+}
+
+#[test]
+fn checks_come_from_stdin_and_their_format_is_in_the_help() {
+    let stage = Stage::new();
+    let help = stage.ok(&["call", "--help"]).out();
+    let (_, shown) = help.split_once("A file with checks:\n").expect("the format");
+    let lines: Vec<&str> = shown.lines().take_while(|line| !line.is_empty()).collect();
+    let words = ["call", "--file", "-", "--", BINARY, "serve"];
+    let output = stage.run(&words, lines.join("\n"));
+    assert_eq!(output.code(), 0, "{output:?}");
+    let output = stage.run(&words, "checks:\n- call: tools/list\n  expect: a: b\n");
+    assert!(output.code() == 3 && output.err().contains("single quotes"), "{output:?}");
+}

@@ -875,7 +875,7 @@ while True:
     assert_eq!(output.code(), 1, "{output:?}");
     let said = output.err();
     assert!(said.contains("3 sent, 1 failed; latency min "), "{said}");
-    assert_eq!(said.matches("expected .outcome.context.text, but got {").count(), 1, "{said}");
+    assert_eq!(said.matches("expected .outcome.context.text, but got null from {").count(), 1, "{said}");
     assert_eq!(methods(&received(&stage)).iter().filter(|method| **method == "initialize").count(), 1);
     assert_eq!(run(&stage, &[&message[..], &json].concat(), &SCRIPTED).code(), 1, "each output must be true");
 

@@ -433,6 +433,8 @@ fn filters_select() {
     assert_eq!(seqs(&["kind:request", "not", "dir:c2s"]), [16]);
     assert_eq!(seqs(&["id:1"]), [1, 2, 16, 17]);
     assert_eq!(seqs(&["id:four"]), [9, 10]);
+    assert_eq!(seqs(&["seq:12"]), [12]);
+    assert_eq!(seqs(&["seq:9..11"]), [9, 10, 11]);
     assert_eq!(seqs(&["event:note", "or", "event:stderr"]), [24, 25]);
     assert_eq!(seqs(&["slow:>500ms"]), [27]);
     assert_eq!(seqs(&["slow:<=10ms", "(tool:echo or method:ping or method:tools/list)"]), [5]);

@@ -196,7 +196,10 @@ fn call_repeats_expects_and_runs_jq() {
     assert_eq!((met.code(), met.out().as_str()), (0, "42\n42\n42\n"), "{met:?}");
     assert!(met.err().contains("3 sent, 0 failed; latency min "), "{met:?}");
     let unmet = call(&["--expect", ".structuredContent.sum == 43", "--format", "json"]);
-    assert!(unmet.code() == 1 && unmet.err().contains("expected .structuredContent.sum == 43, but got "), "{unmet:?}");
+    assert!(
+        unmet.code() == 1 && unmet.err().contains("expected .structuredContent.sum == 43, but got false from {"),
+        "{unmet:?}"
+    );
     assert_eq!(call(&["--jq", ".["]).code(), 2);
     assert_eq!(call(&["--jq", "error(\"no\")"]).code(), 1);
     let none = call(&["--save", "files"]);
@@ -226,12 +229,24 @@ fn stats_fits_a_narrow_terminal_and_says_what_is_missing() {
 }
 
 #[test]
+fn show_fits_a_narrow_terminal_without_sizes() {
+    let stage = Stage::new();
+    echoes(&stage, 1);
+    for (columns, is_narrow) in [(60, true), (100, false)] {
+        let shown = on_terminal(&stage, columns, &[("NO_COLOR", "1"), ("PAGER", "cat")], &["show", "echo.reel"]).out();
+        assert!(shown.lines().all(|line| line.chars().count() <= columns), "{shown}");
+        assert_eq!(shown.ends_with("\nno space for: size\n"), is_narrow, "{shown}");
+        assert_eq!(shown.lines().next().is_some_and(|line| line.contains("size")), !is_narrow, "{shown}");
+    }
+}
+
+#[test]
 fn a_list_of_reels_fits_a_narrow_terminal_with_whole_names() {
     let stage = Stage::new();
     echoes(&stage, 1);
     let name = "20261123-195821-everything-19009.reel";
     std::fs::rename(stage.path("echo.reel"), stage.path(name)).expect("renamed");
-    for (columns, missing) in [(60, "no space for: server, messages, size"), (120, "")] {
+    for (columns, missing) in [(60, "no space for: client, server, messages, size"), (120, "")] {
         let shown = on_terminal(&stage, columns, &[("NO_COLOR", "1")], &["reel", "list", "--folder", "."]).out();
         assert!(shown.lines().all(|line| line.chars().count() <= columns) && shown.contains(name), "{shown}");
         assert!(shown.contains(missing) && shown.contains("no space for") != missing.is_empty(), "{shown}");

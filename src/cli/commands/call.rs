@@ -1,5 +1,6 @@
 //! `call`: sends one request, or the requests of a file.
 
+mod advice;
 mod checks;
 
 use crate::cli::client_session::{self, ClientOptions};
@@ -50,6 +51,16 @@ Examples:
 On a terminal, tools, prompts, resources and templates are printed as a table (a ? marks optional arguments), texts as text, \
 and images by their kind and size. Elsewhere, and with --format json or envelope, you get the result as JSON.
 
+A file with checks:
+  checks:
+    - call: tools/list
+      expect: .tools != []
+      capture: {tool: '.tools[] | select(.name == \"add\") | .name'}
+    - name: it adds
+      call: tools/call
+      params: {name: '${tool}', arguments: {a: 2, b: 40}}
+      expect: ['.structuredContent.sum == 42', '.isError != true']
+
 Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, the tool failed, or an expectation is not met; 4 the server or the connection failed; 5 no response in time.")]
 pub(crate) struct CallArgs {
     /// The method, such as tools/list.
@@ -58,7 +69,7 @@ pub(crate) struct CallArgs {
     /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin; a.b=text sets a nested member. A text can
     /// be @file, or @- for stdin; @@ stands for a literal @.
     params: Vec<String>,
-    /// Run the checks in this YAML file on one connection: requests, with expectations and captured values.
+    /// Run the checks in this YAML file (- for stdin) on one connection: requests, with expectations and captured values.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "params", "notify", "jq", "save", "expect", "repeat"])]
     file: Option<PathBuf>,
     /// Send a notification and do not wait for a response. Implied by methods that begin with notifications/.
@@ -126,12 +137,15 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
     if args.format.is_of_results() {
         return Err(CommandError::usage("this format is only for --file"));
     }
-    let params = match parameters::params(&args.params)? {
+    let params =
+        parameters::params(&args.params).map_err(|error| advice::on_words(error, args.method(), &args.params))?;
+    let params = match params {
         None => Params::Absent,
         Some(text) => Params::Raw(text),
     };
     let jq = args.jq.as_deref().map(|code| Jq::compile("--jq", code)).transpose().map_err(CommandError::usage)?;
-    let mut printing = Printing { args, jq: jq.map(|jq| jq.printing(context.printer.is_terminal)), saved: 0 };
+    let mut printing =
+        Printing { args, jq: jq.map(|jq| jq.printing(context.printer.is_terminal)), saved: 0, number: 0 };
     let mut tally = args.repeating.tally()?;
     runtime::block_on(async {
         let (link, server) = client_session::start(&args.target, &args.client, context).await?;
@@ -228,15 +242,18 @@ struct Printing<'a> {
     jq: Option<Jq>,
     /// The number of files that were saved.
     saved: usize,
+    /// The number in the name of the last one.
+    number: usize,
 }
 
 impl Printing<'_> {
     fn print(&mut self, answer: &Answer, handshake: &Handshake, context: &Context) -> Result<Outcome, CommandError> {
         let envelope = Envelope::scan(&answer.message);
         let content = envelope.result.or(envelope.error).unwrap_or(&answer.message);
-        if let (Some(folder), Some(result)) = (&self.args.save, envelope.result) {
-            self.save(folder, result, context)?;
-        }
+        let saved = match (&self.args.save, envelope.result) {
+            (Some(folder), Some(result)) => self.save(folder, result, context),
+            _ => Ok(()),
+        };
         match (&self.jq, self.args.format) {
             (Some(jq), _) => run_jq(jq, content, context)?,
             (None, Format::Envelope) => {
@@ -253,8 +270,15 @@ impl Printing<'_> {
             // The other formats are those of checks.
             (None, _) => self.lay_out(content, envelope.result.is_some(), context)?,
         }
-        if envelope.error.is_some() {
-            context.printer.note("the server returned an error");
+        saved?;
+        let failed = match (envelope.error, envelope.tool_error) {
+            (Some(_), _) => Some("the server returned an error"),
+            (None, true) => Some("the tool reported an error"),
+            (None, false) => None,
+        };
+        if let Some(failed) = failed {
+            context.printer.note(failed);
+            advice::on_answer(self.args.method(), &self.args.params).iter().for_each(|text| context.printer.note(text));
         }
         Ok(if envelope.error.is_some() || envelope.tool_error { Outcome::Findings } else { Outcome::Clean })
     }
@@ -273,12 +297,23 @@ impl Printing<'_> {
         })
     }
 
+    /// The next path in a folder at which there is no file.
+    fn free(&mut self, folder: &Path, extension: &str) -> PathBuf {
+        loop {
+            self.number += 1;
+            let path = folder.join(format!("{}.{extension}", self.number));
+            if path.symlink_metadata().is_err() {
+                return path;
+            }
+        }
+    }
+
     fn save(&mut self, folder: &Path, result: &[u8], context: &Context) -> Result<(), CommandError> {
         let files = serde_json::from_slice(result).map(|result| attachments(&result)).unwrap_or_default();
         std::fs::create_dir_all(folder).map_err(|error| CommandError::writing(folder, &error))?;
         for (bytes, extension) in files {
             self.saved += 1;
-            let path = folder.join(format!("{}.{extension}", self.saved));
+            let path = self.free(folder, extension);
             let mut out = Output::create(&path, false)?;
             out.write_all(&bytes).map_err(|error| CommandError::writing(&path, &error))?;
             out.finish()?;

@@ -109,7 +109,12 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     if args.surface.rules {
         return surface::list_rules(format, context);
     }
-    let Some(left) = args.left.as_deref() else { return Err(CommandError::usage("A is missing")) };
+    let Some(left) = args.left.as_deref() else {
+        let error = CommandError::usage("A is missing: the earlier recording, or a lock file");
+        return Err(
+            error.hint("to write what a server offers to a lock file: mcpreel diff --surface NEW.lock --update -- CMD")
+        );
+    };
     if args.surface.surface {
         return surface::run(&args.surface, left, args.right.as_deref(), format, &args.redact, context);
     }

@@ -145,7 +145,7 @@ pub(super) struct ServeCommon {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// How long to wait for the host's responses.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_time)]
+    #[arg(long, visible_alias = "timeout", value_name = "TIME", default_value = "30s", value_parser = parse_time)]
     answer_timeout: Duration,
     /// Generate ids from this seed: the same seed and input give the same bytes.
     #[arg(long, value_name = "NUMBER")]

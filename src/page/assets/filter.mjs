@@ -5,7 +5,7 @@ import { parseSize, parseTime } from "./units.mjs";
 const MAX_DEPTH = 100;
 const KINDS = ["request", "notification", "result", "error", "batch", "unclassified", "malformed", "noise", "blank"];
 const EVENTS = ["message", "stderr", "stream-opened", "stream-closed", "transport", "gap", "note"];
-const TERMS = "method, dir, tool, ext, kind, event, id, stream, error, injected, slow, size, text";
+const TERMS = "method, dir, tool, ext, kind, event, id, stream, seq, error, injected, slow, size, text";
 
 /** A mistake in a filter. */
 export class FilterError extends Error {}
@@ -147,6 +147,12 @@ const MAKERS = {
   stream: (value) => {
     if (!/^\+?\d+$/.test(value)) throw new FilterError("expected the number of a stream");
     return (row) => row.stream === Number(value);
+  },
+  seq: (value) => {
+    const numbers = /^\+?(\d+)(?:\.\.\+?(\d+))?$/.exec(value);
+    if (!numbers) throw new FilterError("expected seq:N or seq:N..M");
+    const [first, last] = [Number(numbers[1]), Number(numbers[2] ?? numbers[1])];
+    return (row) => row.seq >= first && row.seq <= last;
   },
   slow: (value) => limit(value, parseTime, "a time, as in slow:>500ms", (row) => row.latency),
   size: (value) => limit(value, parseSize, "a size, as in size:>10k", (row) => row.size),

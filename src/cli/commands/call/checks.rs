@@ -90,10 +90,15 @@ impl Checks {
     ///
     /// It cannot be read, or is not a file with checks.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
-        let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
+        let text = match path == Path::new("-") {
+            true => std::io::read_to_string(std::io::stdin()),
+            false => std::fs::read_to_string(path),
+        };
+        let text = text.map_err(|error| CommandError::reading(path, &error))?;
         Self::parse(&text, path).map_err(|reason| {
             CommandError::new(ErrorKind::Input, format!("{}: {}", path.display(), excerpt(&reason, 300)))
-                .hint("docs/guide/ci.md describes files with checks")
+                .hint("put a value that contains `: `, ` #` or begins with `{` or `[` in single quotes")
+                .hint("`mcpreel call --help` shows such a file; docs/guide/ci.md describes it")
         })
     }
 
@@ -188,16 +193,7 @@ impl Check {
             let what = if has_failed { "the server returned an error" } else { "the server returned no error" };
             problems.push(format!("{what}: {}", clip(&String::from_utf8_lossy(content), MAX_SEEN)));
         }
-        for (code, jq) in &self.expect {
-            match jq.holds(content) {
-                Ok(true) => {}
-                held => {
-                    let why = held.err().map(|error| format!(" ({error})")).unwrap_or_default();
-                    let seen = String::from_utf8_lossy(content);
-                    problems.push(format!("expected {code}, but got {}{why}", clip(&seen, MAX_SEEN)));
-                }
-            }
-        }
+        problems.extend(self.expect.iter().filter_map(|(code, jq)| jq.unmet(code, content)));
         for (name, jq) in &self.capture {
             match captured_value(jq, content) {
                 Ok(value) => drop(captured.insert(name.clone(), value)),
@@ -399,7 +395,10 @@ mod tests {
         assert_eq!(judge(0, r#"{"id":1,"result":{"n":2}}"#).verdict, CaseVerdict::Passed);
         let failed = judge(0, r#"{"id":1,"result":{"m":2}}"#);
         let messages: Vec<&str> = failed.problems.iter().map(|problem| problem.message.as_str()).collect();
-        assert_eq!(messages, ["expected .n > 1, but got {\"m\":2}", "cannot capture n: it is not in the result",]);
+        assert_eq!(
+            messages,
+            ["expected .n > 1, but got false from {\"m\":2}", "cannot capture n: it is not in the result",]
+        );
         assert_eq!(judge(1, r#"{"id":1,"error":{"code":-1}}"#).verdict, CaseVerdict::Passed);
         assert_eq!(judge(1, r#"{"id":1,"result":{}}"#).verdict, CaseVerdict::Failed);
         assert_eq!(captured["n"], json!(2));

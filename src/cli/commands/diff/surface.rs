@@ -37,7 +37,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 #[derive(Debug, Args)]
 pub(super) struct SurfaceArgs {
     /// Compare what the servers offer (tools, prompts, resources, capabilities), not what was said. A and B can be
-    /// reels, JSON lines or lock files. Without B, list everything that the server named by the target options offers.
+    /// reels, JSON lines or lock files. Without B, compare A with what the server named by the target options offers.
     #[arg(long, help_heading = "Server surface")]
     pub surface: bool,
     /// Write the surface of B, or of the live server, to the lock file A.

@@ -3,6 +3,7 @@
 use super::emit::{self, DeliveryOptions};
 use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Recipient};
 use super::server_messages::{self, ServerMessageRequest};
+use crate::cli::text::TextParser;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::runtime::parameters::{self, TextArgument};
@@ -103,6 +104,7 @@ Examples:
 Exit codes: 0 the host accepted it; 1 it refused, its response was invalid or late, or nothing was sent.")]
 pub(crate) struct IncomingArgs {
     /// The message: its text, @file, or - for stdin.
+    #[arg(value_parser = TextParser, allow_hyphen_values = true)]
     text: TextArgument,
     /// The channel's id.
     #[arg(long, value_name = "ID")]
@@ -194,6 +196,7 @@ pub(crate) struct PublishArgs {
     /// The channel's id.
     channel: String,
     /// What to publish: a text, @file, or - for stdin.
+    #[arg(value_parser = TextParser, allow_hyphen_values = true)]
     text: TextArgument,
     /// The conversation's id.
     #[arg(long, value_name = "ID", default_value = "conv_mcpreel")]
@@ -216,6 +219,7 @@ pub(crate) struct OutgoingArgs {
     /// The channel's id.
     channel: String,
     /// What is being sent: a text, @file, or - for stdin.
+    #[arg(value_parser = TextParser, allow_hyphen_values = true)]
     text: TextArgument,
     /// The number of chunks to send before the complete text.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]

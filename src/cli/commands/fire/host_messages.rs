@@ -1,6 +1,7 @@
 //! Messages of an MCPL host to a server: hooks around an inference, feature sets, rollback.
 
 use super::host_request::{self, AFTER, BEFORE, Call, Form, ROLLBACK, Recipient, UPDATE};
+use crate::cli::text::TextParser;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::host::{ModelView, tokens};
@@ -60,6 +61,7 @@ Examples:
 Exit codes: 0 valid response; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
 pub(crate) struct BeforeArgs {
     /// The user's message: a text, @file, or - for stdin; omit it for an inference without one.
+    #[arg(value_parser = TextParser, allow_hyphen_values = true)]
     message: Option<TextArgument>,
     #[command(flatten)]
     about: About,
@@ -103,9 +105,10 @@ Exit codes: 0 valid response, or sent as a notification; 1 not declared, refused
 4 the server failed; 5 no response in time.")]
 pub(crate) struct AfterArgs {
     /// The model's answer: a text, @file, or - for stdin.
+    #[arg(value_parser = TextParser, allow_hyphen_values = true)]
     response: TextArgument,
     /// The user's message before it.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = TextParser, allow_hyphen_values = true)]
     message: Option<TextArgument>,
     #[command(flatten)]
     about: About,

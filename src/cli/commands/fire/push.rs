@@ -2,6 +2,7 @@
 
 use super::emit::{self, DeliveryOptions};
 use super::server_messages::{PUSH, ServerMessageRequest};
+use crate::cli::text::TextParser;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::runtime::parameters::{self, TextArgument};
@@ -36,7 +37,7 @@ In a live session:
 Exit codes: 0 every push was accepted; 1 one was refused, had no response, or was not sent.")]
 pub(crate) struct PushArgs {
     /// What happened, in words: a text, @file, or - for stdin.
-    #[arg(long)]
+    #[arg(long, value_parser = TextParser, allow_hyphen_values = true)]
     text: TextArgument,
     /// The push's feature set (default: the server's own one that declares pushEvents).
     #[arg(long, value_name = "NAME")]

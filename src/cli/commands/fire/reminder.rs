@@ -1,6 +1,7 @@
 //! `fire reminder`: a note for the model's next turn, sent as a server (Reminder RFC).
 
 use super::emit::{self, DeliveryOptions, Emission};
+use crate::cli::text::TextParser;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::reminder::{DESCRIPTOR, REMINDER, server};
@@ -39,6 +40,7 @@ In a live session:
 Exit codes: 0 all were sent; 1 one was not sent.")]
 pub(crate) struct ReminderArgs {
     /// What the model should know: a text, @file, or - for stdin.
+    #[arg(value_parser = TextParser, allow_hyphen_values = true)]
     body: TextArgument,
     /// A tag (repeatable).
     #[arg(long = "tag", value_name = "LABEL")]

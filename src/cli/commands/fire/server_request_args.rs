@@ -2,6 +2,7 @@
 
 use super::emit::{self, DeliveryOptions};
 use super::server_messages::{INFERENCE, MODEL_INFO, SCOPE, SETS_CHANGED, ServerMessageRequest};
+use crate::cli::text::TextParser;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::runtime::parameters::{self, TextArgument};
@@ -24,6 +25,7 @@ Examples:
 Exit codes: 0 every response is valid; 1 one was refused, invalid, late or missing, or a request was not sent.")]
 pub(crate) struct InferenceArgs {
     /// The prompt: a text, @file, or - for stdin (default: a request to summarise the server's memories).
+    #[arg(value_parser = TextParser, allow_hyphen_values = true)]
     prompt: Option<TextArgument>,
     /// The request's feature set (default: the server's own one that declares inferenceRequest).
     #[arg(long, value_name = "NAME")]

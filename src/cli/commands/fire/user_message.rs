@@ -2,6 +2,7 @@
 
 use super::{Format, ServerOptions};
 use crate::cli::client_session;
+use crate::cli::text::TextParser;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Output;
@@ -41,6 +42,7 @@ Examples:
 Exit codes: 0 a response in time, even an empty one, or none to a notification; 1 not subscribed or refused; 4 the server failed; 5 no response in time.")]
 pub(crate) struct UserMessageArgs {
     /// The message: its text, @file, or - for stdin.
+    #[arg(value_parser = TextParser, allow_hyphen_values = true)]
     content: TextArgument,
     /// The message's id (default: a new one).
     #[arg(long, value_name = "ID")]

@@ -251,13 +251,17 @@ fn table(mut rows: Vec<Vec<String>>, width: Option<usize>) -> String {
         3 => !is_narrow,
         _ => true,
     };
+    // A column without labels is not missed.
+    let is_missed = |at: &usize| !is_shown(*at) && (*at != 1 || has_labels);
+    let mut removed: Vec<String> = (0..HEADINGS.len()).filter(is_missed).map(|at| HEADINGS[at].to_owned()).collect();
     for row in &mut rows {
         *row =
             std::mem::take(row).into_iter().enumerate().filter(|(at, _)| is_shown(*at)).map(|(_, cell)| cell).collect();
     }
     let count = rows[0].len();
-    let removable = [count - 3, 1, count - 2];
-    let removed = width.map(|width| narrowed(&mut rows, BLANK, &removable, 1, width)).unwrap_or_default();
+    // The name of a reel usually begins with its time.
+    let removable = [count - 3, 1, count - 2, 0];
+    removed.extend(width.map(|width| narrowed(&mut rows, BLANK, &removable, 1, width)).unwrap_or_default());
     let is_number = |at: &usize| ["messages", "size"].contains(&rows[0][*at].as_str());
     let (numbers, texts): (Vec<usize>, Vec<usize>) = (1..rows[0].len() - 1).rev().partition(is_number);
     let mut table = fitted(rows, BLANK, &texts, width);

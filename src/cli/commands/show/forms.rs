@@ -416,14 +416,16 @@ impl Form {
             context.printer.note(&format!("… and {more} more"));
         }
         if let Some(mut print_worker) = self.print_worker.take() {
-            return print_worker.finish().map_err(CommandError::output);
+            print_worker.finish().map_err(CommandError::output)?;
         }
+        let has_lines = self.brackets.is_some() && !self.needs_headings;
         match &mut self.kind {
             Kind::Table(rows) if !rows.is_empty() => {
                 let rows = std::mem::take(rows);
                 context.printer.line(&table(rows, self.width))
             }
             Kind::Picture(picture) => picture.print(&self.palette, self.width, context),
+            _ if has_lines && line::is_narrow(self.width) => context.printer.line("\nno space for: size"),
             _ => Ok(()),
         }
     }

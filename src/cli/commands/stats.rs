@@ -38,7 +38,7 @@ Examples:
   mcpreel stats session.reel --format json | jq .slowest
   mcpreel stats session.reel 'tool:echo or method:resources/*'
   mcpreel stats session.reel --by tool,error --histogram
-  mcpreel stats session.reel --context     # bytes for the model, per server and turn
+  mcpreel stats session.reel --context      # bytes per server and turn
   mcpreel stats . -f csv                        # all reels in this folder
   mcpreel stats before.reel after.reel --compare
   mcpreel stats session.reel --audit  # MCPL operations

@@ -127,7 +127,8 @@ pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
         let is_session = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "reel" || ending == "jsonl");
         let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_session).collect();
         if found.is_empty() {
-            let message = format!("{}: no reels (*.reel) or JSON lines (*.jsonl) in this folder", path.display());
+            let message =
+                format!("{}: it is a directory without reels (*.reel) or JSON lines (*.jsonl)", path.display());
             return Err(CommandError::new(ErrorKind::Input, message));
         }
         found.sort();

@@ -62,7 +62,7 @@ fn secrets_stay_on_request_and_nothing_is_overwritten() {
     assert!(String::from_utf8_lossy(&data(&page, "block-0")).contains(TOKEN));
     assert_eq!(stage.run(&["export", "--format", "html", "a.reel", "-o", "a.html"], "").code(), 2);
     let over = stage.run(&["export", "--format", "html", "a.reel", "-o", "a.reel", "--force"], "");
-    assert!(over.code() == 2 && over.err().contains("is the reel itself"), "{over:?}");
+    assert!(over.code() == 2 && over.err().contains("is the input itself"), "{over:?}");
     assert_eq!(stage.run(&["export", "a.reel", "--redact", "--no-redact"], "").code(), 2);
 }
 

@@ -114,7 +114,7 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     assert!(both.err().contains("broken.jsonl: ") && both.err().contains("missing.reel: "), "{both:?}");
     std::fs::create_dir(stage.path("empty")).expect("a folder");
     let none = stage.run(&["validate", "empty"], "");
-    assert!(none.code() == 3 && none.err().contains("no reels"), "{none:?}");
+    assert!(none.code() == 3 && none.err().contains("without reels"), "{none:?}");
 }
 
 #[test]

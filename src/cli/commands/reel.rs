@@ -7,6 +7,7 @@ mod merge;
 mod prune;
 
 use crate::cli::printer::Format;
+use crate::cli::progress::Progress;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
@@ -278,45 +279,19 @@ fn rewrite(
     let header = reader.header().clone();
     let writing = |error: io::Error| CommandError::writing(&target, &error);
     let mut writer = ReelWriter::create(out, &header, options).map_err(writing)?;
+    let paths = (path.as_path(), target.as_path());
     let mut progress = context.printer.progress("rewriting", before);
-    let (mut lost, mut last_time, mut damaged) = (0u64, 0, false);
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
-        match item {
-            // The index is rebuilt in any case.
-            Item::Damage(damage) if damage.of_index => context.printer.note(&damage.to_string()),
-            Item::Damage(damage) if how == Rewrite::Pack => {
-                return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", path.display()))
-                    .hint("nothing was changed; `mcpreel reel repair` writes an intact reel from what can be read"));
-            }
-            Item::Damage(damage) => {
-                (lost, damaged) = (lost.saturating_add(damage.events), true);
-                context.printer.note(&damage.to_string());
-                append_gap(&mut writer, last_time, &damage).map_err(writing)?;
-            }
-            Item::Block(block) => {
-                for event in block.events() {
-                    let head = event.header;
-                    last_time = head.time;
-                    writer.append(event.again()).map_err(writing)?;
-                }
-                reader.recycle(block);
-                progress.reach(reader.offset());
-            }
-        }
-    }
+    let (lost, damaged) = copy_events(&mut reader, &mut writer, paths, how, (context, &mut progress))?;
     progress.finish();
     let events = writer.next_seq();
-    let (mut out, _) = writer.finish().map_err(writing)?;
+    let (out, _) = writer.finish().map_err(writing)?;
     if how == Rewrite::Pack && before > 0 && out.written() >= before && out.can_restart() {
         let reported = format!("{} cannot be made smaller: {}", path.display(), line::bytes(before));
         if in_place {
             context.printer.note(&format!("{reported}; left unchanged"));
             return Ok(Outcome::Clean);
         }
-        out.restart().map_err(writing)?;
-        let mut original = File::open(&path).map_err(|error| CommandError::reading(&path, &error))?;
-        io::copy(&mut original, &mut out).map_err(writing)?;
-        out.finish()?;
+        copy_whole(out, paths)?;
         context.printer.note(&format!("{reported}; copied to {}", target.display()));
         return Ok(Outcome::Clean);
     }
@@ -333,6 +308,51 @@ fn rewrite(
         context.printer.note(&format!("{}{lost}; {from} → {to} in {}", counted(events, "event"), target.display()));
     }
     Ok(Outcome::Clean)
+}
+
+/// Copies every event that can be read from one reel to another. Returns how many are lost, and whether there is damage.
+fn copy_events(
+    reader: &mut ReelReader,
+    writer: &mut ReelWriter<Output>,
+    (path, target): (&Path, &Path),
+    how: Rewrite,
+    (context, progress): (&Context, &mut Progress),
+) -> Result<(u64, bool), CommandError> {
+    let writing = |error: io::Error| CommandError::writing(target, &error);
+    let (mut lost, mut last_time, mut damaged) = (0u64, 0, false);
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
+        match item {
+            // The index is rebuilt in any case.
+            Item::Damage(damage) if damage.of_index => context.printer.note(&damage.to_string()),
+            Item::Damage(damage) if how == Rewrite::Pack => {
+                return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", path.display()))
+                    .hint("nothing was changed; `mcpreel reel repair` writes an intact reel from what can be read"));
+            }
+            Item::Damage(damage) => {
+                (lost, damaged) = (lost.saturating_add(damage.events), true);
+                context.printer.note(&damage.to_string());
+                append_gap(writer, last_time, &damage).map_err(writing)?;
+            }
+            Item::Block(block) => {
+                for event in block.events() {
+                    last_time = event.header.time;
+                    writer.append(event.again()).map_err(writing)?;
+                }
+                reader.recycle(block);
+                progress.reach(reader.offset());
+            }
+        }
+    }
+    Ok((lost, damaged))
+}
+
+/// Copies a reel as it is.
+fn copy_whole(mut out: Output, (path, target): (&Path, &Path)) -> Result<(), CommandError> {
+    let writing = |error: io::Error| CommandError::writing(target, &error);
+    out.restart().map_err(writing)?;
+    let mut original = File::open(path).map_err(|error| CommandError::reading(path, &error))?;
+    io::copy(&mut original, &mut out).map_err(writing)?;
+    out.finish()
 }
 
 fn append_gap(writer: &mut ReelWriter<Output>, time: i64, damage: &Damage) -> io::Result<()> {

@@ -221,7 +221,7 @@ pub(super) fn is_common_user(name: &[u8]) -> bool {
 pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let run = place.as_bytes();
-    if run.len() > LONGEST_RANDOM || is_digest(text, place) {
+    if run.len() > LONGEST_RANDOM || is_digest(text, place) || is_path(run) {
         return false;
     }
     let classes: Vec<u8> = run.iter().map(|byte| class(*byte)).collect();
@@ -230,6 +230,12 @@ pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
     let is_mixed = has(0, 3) && has(1, 3) && has(2, 2) && changes * 5 >= run.len() * 2;
     let separators = run.len() - classes.iter().filter(|class| **class < 3).count();
     is_mixed && separators * 8 <= run.len() && bits(run) >= 3.8 && !is_encoded(run)
+}
+
+/// Whether it is a path: two of its parts are words. A random part of it, as in the names of temporary folders, is short.
+fn is_path(run: &[u8]) -> bool {
+    let is_word = |part: &&[u8]| part.len() > 2 && part.iter().all(u8::is_ascii_lowercase);
+    run.split(|byte| *byte == b'/').filter(is_word).count() > 1
 }
 
 fn class(byte: u8) -> u8 {
@@ -283,5 +289,11 @@ mod tests {
     fn entropy_is_counted_in_bits() {
         assert!((bits(b"aabb") - 1.0).abs() < 1e-9);
         assert!((bits(b"abcdefgh") - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_path_with_a_random_part_is_no_secret() {
+        assert!(is_path(b"tmpG37LeX/home/you/project"));
+        assert!(!is_path(b"kJ8/x2Qm7Vt/9RbYc4WzLpN1dSfG"), "base64 with slashes");
     }
 }

@@ -24,6 +24,8 @@ mod target;
 mod text;
 mod verdict;
 
+pub use commands::tui::terminal::with_screen;
+
 use crate::error::{CommandError, ErrorKind, Notices};
 use crate::render::text::printable;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};

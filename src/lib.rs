@@ -36,6 +36,7 @@ mod share;
 pub mod testing;
 mod trace;
 mod transport;
+mod tui;
 mod validate;
 mod wire;
 

@@ -8,6 +8,7 @@ pub(crate) mod brackets;
 pub(crate) mod checked;
 pub(crate) mod checkpoint_tree;
 pub(crate) mod diff;
+pub(crate) mod event;
 pub(crate) mod explain;
 pub(crate) mod findings;
 pub(crate) mod fired;

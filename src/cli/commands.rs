@@ -25,6 +25,7 @@ mod sessions;
 mod show;
 mod stats;
 mod survive;
+pub(super) mod tui;
 mod unwrap;
 mod validate;
 mod wrap;
@@ -45,6 +46,7 @@ pub(super) enum Command {
     #[command(subcommand)]
     Events(events::EventsCommand),
     Show(show::ShowArgs),
+    Tui(tui::TuiArgs),
     Stats(stats::StatsArgs),
     Validate(validate::ValidateArgs),
     Explain(explain::ExplainArgs),
@@ -84,6 +86,7 @@ impl Command {
             Self::Fire(command) => fire::run(command, context),
             Self::Events(command) => events::run(command, context),
             Self::Show(args) => show::run(args, context),
+            Self::Tui(args) => tui::run(args, context),
             Self::Stats(args) => stats::run(args, context),
             Self::Validate(args) => validate::run(args, context),
             Self::Explain(args) => explain::run(args, context),

@@ -7,6 +7,17 @@ const MAX_LANES: usize = 4;
 /// A bracket without an end makes space for others after this many lines.
 const MAX_LINES: u64 = 500;
 
+/// What is drawn in a place.
+const SHAPES: [char; 4] = [' ', '┌', '│', '└'];
+
+/// Returns the brackets of a line from their number, with a space after them.
+pub(crate) fn unpacked(number: u8) -> String {
+    let lanes = (0..MAX_LANES).map(|at| SHAPES[usize::from(number >> (2 * at) & 3)]);
+    let drawn: String = lanes.collect();
+    let drawn = drawn.trim_end();
+    format!("{drawn}{}", if drawn.is_empty() { "  " } else { " " })
+}
+
 /// A bracket that is open.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
@@ -67,6 +78,14 @@ impl Brackets {
         out.contains('└')
     }
 
+    /// Returns the brackets of a line as a number, for [`unpacked`].
+    pub(crate) fn packed(drawn: &str) -> u8 {
+        let lanes = drawn.trim_end().chars().take(MAX_LANES).enumerate();
+        lanes.fold(0, |sum, (at, drawn)| {
+            sum | (SHAPES.iter().position(|shape| *shape == drawn).unwrap_or(0) << (2 * at)) as u8
+        })
+    }
+
     /// Opens a bracket for a request in the first free place. Returns the place.
     fn open(&mut self, place: Place) -> Option<usize> {
         let Place::Request(request, stream) = place else { return None };
@@ -100,6 +119,13 @@ mod tests {
     fn a_response_closes_the_bracket_of_its_request() {
         let places = [Between, Request(1, 0), Between, Response(1), Between, Response(9)];
         assert_eq!(drawn(&places), ["  ", "┌ ", "│ ", "└ ", "  ", "  "]);
+    }
+
+    #[test]
+    fn brackets_are_kept_as_numbers() {
+        for drawn in ["  ", "┌ ", "│┌ ", "└│ ", " │ │ ", " └ │ ", "││││ ", "│││┌ "] {
+            assert_eq!(unpacked(Brackets::packed(drawn)), drawn);
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
         Arrow::ToClient => palette.to_client,
         Arrow::None => palette.faint,
     };
-    let fixed = numbers(line, &ink, (style, palette.faint), is_narrow(width), out);
+    let fixed = numbers(line, &ink, (style, palette.faint), width, out);
     let mut rest = Rest { space: width.map(|width| width.saturating_sub(fixed).max(20)), out };
     marks(line, &ink, palette.faint, &mut rest);
     let title_style = match line.mood {
@@ -109,18 +109,34 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
 
 /// Below this width, lines have no sizes.
 const WITH_SIZES: usize = 72;
+/// Below this width, lines have no times and latencies either.
+const WITH_TIMES: usize = 50;
 
 /// Whether there is no space for sizes.
 pub(crate) fn is_narrow(width: Option<usize>) -> bool {
     width.is_some_and(|width| width < WITH_SIZES)
 }
 
+/// Whether there is no space for times and latencies either.
+pub(crate) fn is_very_narrow(width: Option<usize>) -> bool {
+    width.is_some_and(|width| width < WITH_TIMES)
+}
+
 /// Appends the columns of fixed width: number, time, arrow, size, latency and id. Returns how many columns they take.
-fn numbers(line: &Line<'_>, ink: &Ink, (style, faint): (Style, Style), is_narrow: bool, out: &mut Vec<u8>) -> usize {
+fn numbers(
+    line: &Line<'_>,
+    ink: &Ink,
+    (style, faint): (Style, Style),
+    width: Option<usize>,
+    out: &mut Vec<u8>,
+) -> usize {
+    let has_times = !is_very_narrow(width);
     ink.on(faint, out);
     right(itoa::Buffer::new().format(line.seq), 5, out);
-    out.push(b' ');
-    right(line.time, 12, out);
+    if has_times {
+        out.push(b' ');
+        right(line.time, 12, out);
+    }
     ink.off(faint, out);
     let arrow = match line.arrow {
         Arrow::ToServer => "→",
@@ -133,19 +149,23 @@ fn numbers(line: &Line<'_>, ink: &Ink, (style, faint): (Style, Style), is_narrow
     ink.off(style, out);
     out.push(b' ');
     ink.on(faint, out);
-    if !is_narrow {
+    if !is_narrow(width) {
         right(Cell::bytes(line.size).text(), 8, out);
     }
     match line.latency {
+        _ if !has_times => {}
         Some(latency) => right(Cell::duration(latency).text(), 9, out),
         None => out.extend_from_slice(b"         "),
     }
-    out.push(b' ');
+    if has_times {
+        out.push(b' ');
+    }
     right(line.id, 4, out);
     ink.off(faint, out);
     out.push(b' ');
-    let size = if is_narrow { 0 } else { 8 };
-    5 + 1 + columns(line.time).max(12) + 1 + 2 + size + 9 + 1 + columns(line.id).max(4) + 1
+    let size = if is_narrow(width) { 0 } else { 8 };
+    let times = if has_times { 1 + columns(line.time).max(12) + 9 + 1 } else { 0 };
+    5 + times + 1 + 2 + size + columns(line.id).max(4) + 1
 }
 
 /// Appends the stream, the brackets of exchanges, and whether the message was injected.
@@ -191,11 +211,14 @@ pub(crate) fn write_headings(line: &Line<'_>, palette: &Palette, width: Option<u
     let ink = Ink { coloured: !palette.is_plain() };
     let mut text = Vec::new();
     right("no.", 5, &mut text);
-    text.push(b' ');
-    right("time", columns(line.time).max(12), &mut text);
-    match is_narrow(width) {
-        true => right("latency", 12, &mut text),
-        false => {
+    if !is_very_narrow(width) {
+        text.push(b' ');
+        right("time", columns(line.time).max(12), &mut text);
+    }
+    match (is_very_narrow(width), is_narrow(width)) {
+        (true, _) => right("", 2, &mut text),
+        (false, true) => right("latency", 12, &mut text),
+        (false, false) => {
             right("size", 11, &mut text);
             right("latency", 9, &mut text);
         }
@@ -452,6 +475,17 @@ mod tests {
         let text = written(&line("echo text=1 and more words", "ok"), Some(60));
         assert_eq!(text, "   12     0.034512 ←    1.6 ms    3 tools/call echo t… → ok\n");
         assert!(text.trim_end().width() <= 60);
+    }
+
+    #[test]
+    fn a_very_narrow_line_has_no_times() {
+        let line = line("echo text=1 and more words", "ok");
+        let text = written(&line, Some(40));
+        assert_eq!(text, "   12 ←    3 tools/call echo text… → ok\n");
+        assert!(text.trim_end().width() <= 40);
+        let mut headings = Vec::new();
+        write_headings(&line, &Palette::plain(), Some(40), &mut headings);
+        assert_eq!(String::from_utf8(headings).expect("text"), "  no.     id method, arguments → result\n");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod attach;
 mod check;
 mod listen;
+mod ui;
 
 use crate::cli::listening::ListenOptions;
 use crate::cli::packs::PackOptions;
@@ -47,6 +48,7 @@ Examples:
   mcpreel record -o 'reels/{time}-{label}.reel' -- my-server
   mcpreel record -o session.reel --label ci --note build=1234 -- my-server
   mcpreel record --check -- my-server
+  mcpreel record --ui --listen 8080 -- my-server
   mcpreel record -e API_KEY=… -- my-server   # the value is not recorded
   mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
 
@@ -84,6 +86,10 @@ pub(crate) struct RecordArgs {
     /// Check the session while it runs, and report findings on stderr, as `validate` does. The server's exit code stays.
     #[arg(long)]
     check: bool,
+    /// Show the session in the terminal while it runs, as `mcpreel tui` does. It needs a terminal (/dev/tty) that neither
+    /// the client nor the server uses. What is written to stderr appears there at the end.
+    #[arg(long)]
+    ui: bool,
     #[command(flatten)]
     packs: PackOptions,
     #[command(flatten)]
@@ -139,6 +145,14 @@ enum Overload {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let has_stdin = args.listening.listen.is_none();
+    let ui = args.ui.then(|| ui::Ui::start(has_stdin)).transpose()?;
+    let outcome = record(args, context);
+    ui.into_iter().for_each(ui::Ui::finish);
+    outcome
+}
+
+fn record(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
     let server = match args.target.resolve(context)? {
         TargetKind::Command(command) => command,
         TargetKind::Remote(remote) => {

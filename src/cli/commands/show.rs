@@ -19,6 +19,7 @@ use crate::cli::selecting::{parse_filter, split_words};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
+use crate::render::event::Clock;
 use crate::render::jq::Jq;
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
@@ -273,7 +274,7 @@ fn show(
 }
 
 /// Limits a filter to the session that was named, if it is one of several.
-fn of_stream(terms: String, live: Option<&Live>) -> String {
+pub(super) fn of_stream(terms: String, live: Option<&Live>) -> String {
     match live.map(|live| live.stream).filter(|stream| *stream != 0) {
         None => terms,
         Some(stream) if terms.is_empty() => format!("stream:{stream}"),
@@ -356,10 +357,10 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
         },
     };
     let time = match args.time {
-        _ if !reader.header().has_times() => forms::Clock::Missing,
-        TimeForm::Offset => forms::Clock::Offset,
-        TimeForm::Clock => forms::Clock::Local(jiff::tz::TimeZone::system()),
-        TimeForm::Utc => forms::Clock::Utc,
+        _ if !reader.header().has_times() => Clock::Missing,
+        TimeForm::Offset => Clock::Offset,
+        TimeForm::Clock => Clock::Local(jiff::tz::TimeZone::system()),
+        TimeForm::Utc => Clock::Utc,
     };
     Ok(Form::new(format, time, reader.header().created, args.details, &context.printer))
 }

@@ -6,12 +6,11 @@ use crate::cli::Context;
 use crate::cli::printer::{OwnOutput, Printer};
 use crate::error::CommandError;
 use crate::formats::jsonl;
-use crate::protocol::methods;
-use crate::render::brackets::{Brackets, Place};
+use crate::render::brackets::Brackets;
+use crate::render::event::{self, Clock, Described, EventLines, full_layout, write_full};
 use crate::render::jq::Jq;
-use crate::render::line::{self, Arrow, Emphasis, Line};
+use crate::render::line::{self, Arrow, Line};
 use crate::render::output_buffer::OutputBuffer;
-use crate::render::pretty::{Layout, pretty};
 use crate::render::sequence;
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
@@ -19,15 +18,13 @@ use crate::render::text::Escaping;
 use crate::render::timeline;
 use crate::session::steps::Steps;
 use crate::session::summary::Depth;
-use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
+use crate::session::view::{Placed, Words, head_lines, is_carrier};
 use crate::session::waits::Waits;
 use crate::sessions::injection::MARK;
-use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_BORROWED_BYTES};
+use crate::trace::{Block, BlockPool, Event, EventKind, MAX_BORROWED_BYTES};
 use crate::wire::mask::masked_bytes;
 use crate::wire::units::millis_of;
-use crate::wire::{Direction, MessageKind, json};
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use tabled::settings::Style;
@@ -80,25 +77,6 @@ impl Picture {
     }
 }
 
-/// How times are shown.
-pub(super) enum Clock {
-    /// Seconds since the start of the reel.
-    Offset,
-    /// Local time.
-    Local(jiff::tz::TimeZone),
-    /// RFC 3339.
-    Utc,
-    /// There are no times.
-    Missing,
-}
-
-impl Clock {
-    /// The latency of a response, if there are times.
-    fn latency(&self, shown: &Shown<'_>) -> Option<i64> {
-        shown.placed.latency.filter(|_| !matches!(self, Self::Missing))
-    }
-}
-
 /// An event to show.
 pub(super) struct Shown<'a> {
     pub event: Event<'a>,
@@ -111,15 +89,19 @@ pub(super) struct Shown<'a> {
     pub findings: Vec<Value>,
 }
 
+impl<'a> Shown<'a> {
+    fn described(&self) -> Described<'a> {
+        Described { event: self.event, method: self.method, placed: self.placed, words: self.words }
+    }
+}
+
 /// Prints events in one format. Its buffers are reused.
 pub(super) struct Form {
     kind: Kind,
-    clock: Clock,
+    lines: EventLines,
     created: i64,
     palette: Palette,
     width: Option<usize>,
-    time: String,
-    id: String,
     failures: u64,
     print_worker: Option<PrintWorker>,
     /// Whether arguments and results are shown. Scripts do without them, and are faster.
@@ -136,14 +118,12 @@ const FAILURES_REPORTED: u64 = 10;
 
 /// A table is printed when it has this many rows, so that memory use stays constant.
 const TABLE_ROWS: usize = 1000;
-/// Strings longer than this are folded in the full format, in characters.
-const FOLD: usize = 400;
 
 impl Form {
     /// Prints to a terminal with details, elsewhere only if `details` is set.
     pub(super) fn new(kind: Kind, clock: Clock, created: i64, details: bool, printer: &Printer) -> Self {
         let (palette, width) = (printer.palette, printer.width);
-        let (time, id) = (String::new(), String::new());
+        let lines = EventLines::new(clock, created, MARK);
         let needs_headings = printer.is_terminal && matches!(kind, Kind::List);
         let has_details = details || printer.is_terminal;
         let (failures, print_worker) = (0, None);
@@ -151,12 +131,10 @@ impl Form {
         let drawn = String::new();
         Self {
             kind,
-            clock,
+            lines,
             created,
             palette,
             width,
-            time,
-            id,
             failures,
             print_worker,
             has_details,
@@ -242,8 +220,8 @@ impl Form {
         }
         let begun = match self.kind {
             Kind::Full { fold } => {
-                let layout = laid_out(self.palette, fold);
-                let print = move |event: &Event<'_>, out: &mut OutputBuffer<File>| full(event, &layout, out);
+                let layout = full_layout(self.palette, fold);
+                let print = move |event: &Event<'_>, out: &mut OutputBuffer<File>| write_full(event, &layout, out);
                 context.printer.file().and_then(|file| PrintWorker::start(print, file, returns))
             }
             Kind::Json => {
@@ -267,7 +245,7 @@ impl Form {
             match self.kind {
                 Kind::Json => {
                     print_worker.event(shown.place);
-                    json_words(shown, self.clock.latency(shown), print_worker.text());
+                    json_words(shown, self.lines.clock().latency(shown.placed), print_worker.text());
                 }
                 _ => {
                     self.in_words(shown, print_worker.text());
@@ -321,13 +299,13 @@ impl Form {
             }
             Kind::Json => {
                 json_members(&shown.event, self.created, out);
-                json_words(shown, self.clock.latency(shown), out.gathered());
+                json_words(shown, self.lines.clock().latency(shown.placed), out.gathered());
             }
             Kind::Jq(jq) => {
                 let mut text = Vec::new();
                 // Writing to memory cannot fail.
                 let message = jsonl::write_members_apart(&shown.event, self.created, &mut text).unwrap_or_default();
-                json_words(shown, self.clock.latency(shown), &mut text);
+                json_words(shown, self.lines.clock().latency(shown.placed), &mut text);
                 // The program may take a secret to pieces, which would not be recognised.
                 let (text, message) = (masked_bytes(&text), message.map(masked_bytes));
                 if let Err(reason) = jq.run(&text, message.as_deref(), out) {
@@ -338,9 +316,9 @@ impl Form {
                 }
             }
             Kind::Full { fold } => {
-                let layout = laid_out(self.palette, *fold);
+                let layout = full_layout(self.palette, *fold);
                 self.in_words(shown, out.gathered());
-                full(&shown.event, &layout, out);
+                write_full(&shown.event, &layout, out);
             }
             Kind::List | Kind::Table(_) => self.in_words(shown, out.gathered()),
             Kind::Picture(picture) => {
@@ -351,59 +329,23 @@ impl Form {
     }
 
     fn in_words(&mut self, shown: &Shown<'_>, out: &mut Vec<u8>) {
-        self.time.clear();
-        self.id.clear();
-        let header = shown.event.header;
-        write_time(&self.clock, self.created, header.time, &mut self.time);
-        let is_injected = header.flags.has(Flags::INJECTED);
-        let id = header.message.as_ref().and_then(|message| message.id.as_ref());
-        write_id(id, if is_injected { MARK } else { "" }, &mut self.id);
-        if !line::is_printable(self.id.as_bytes()) {
-            self.id = self.id.chars().map(line::visible).collect();
-        }
-        let kind_name;
-        let title = match (&header.message, shown.method) {
-            (_, Some(method)) => method,
-            (Some(message), None) if message.kind.is_response() => "response to an unknown request",
-            (Some(message), None) => message.kind.name(),
-            (None, None) => {
-                kind_name = header.kind.name();
-                &kind_name
-            }
-        };
+        let described = shown.described();
         self.drawn.clear();
-        let mut about = shown.words.about.as_str();
-        if let Some(brackets) = &mut self.brackets
-            && brackets.next(place(shown), &mut self.drawn)
-        {
-            // The bracket leads to the arguments.
-            about = about.get(..shown.words.subject).unwrap_or_default();
+        if let Some(brackets) = &mut self.brackets {
+            let place = event::place(shown.event.header, shown.method, shown.placed.asked);
+            brackets.next(place, &mut self.drawn);
         }
-        let line = Line {
-            seq: header.seq,
-            stream: header.stream,
-            time: &self.time,
-            arrow: arrow(shown),
-            size: u64::from(header.len),
-            latency: self.clock.latency(shown),
-            id: &self.id,
-            injected: is_injected,
-            title,
-            about,
-            subject: shown.words.subject,
-            brackets: &self.drawn,
-            outcome: (!shown.words.outcome.is_empty()).then_some(&shown.words.outcome),
-            mood: mood(shown),
-        };
-        match &mut self.kind {
-            Kind::Table(rows) => rows.push(row(&line)),
+        let (kind, needs_headings) = (&mut self.kind, &mut self.needs_headings);
+        let (palette, width) = (&self.palette, self.width);
+        self.lines.line(&described, &self.drawn, |line| match kind {
+            Kind::Table(rows) => rows.push(row(line)),
             _ => {
-                if std::mem::take(&mut self.needs_headings) {
-                    line::write_headings(&line, &self.palette, self.width, out);
+                if std::mem::take(needs_headings) {
+                    line::write_headings(line, palette, width, out);
                 }
-                line::write(&line, &self.palette, self.width, out);
+                line::write(line, palette, width, out);
             }
-        }
+        });
     }
 
     /// Prints what is left.
@@ -425,75 +367,13 @@ impl Form {
                 context.printer.line(&table(rows, self.width))
             }
             Kind::Picture(picture) => picture.print(&self.palette, self.width, context),
+            _ if has_lines && line::is_very_narrow(self.width) => {
+                context.printer.line("\nno space for: time, size, latency")
+            }
             _ if has_lines && line::is_narrow(self.width) => context.printer.line("\nno space for: size"),
             _ => Ok(()),
         }
     }
-}
-
-fn arrow(shown: &Shown<'_>) -> Arrow {
-    let header = shown.event.header;
-    match header.direction() {
-        _ if !header.has_direction() => Arrow::None,
-        Direction::ClientToServer => Arrow::ToServer,
-        Direction::ServerToClient => Arrow::ToClient,
-    }
-}
-
-/// Where an event belongs in an exchange.
-fn place(shown: &Shown<'_>) -> Place {
-    let header = shown.event.header;
-    let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
-    let stays_open = || shown.method.and_then(methods::lookup).is_some_and(|spec| spec.stays_open);
-    match (shown.placed.asked, header.kind) {
-        (Some(asked), _) => Place::Response(asked),
-        (None, EventKind::Message) if is_request && !stays_open() => Place::Request(header.seq, header.stream),
-        (None, EventKind::StreamClosed) => Place::End(header.stream),
-        _ => Place::Between,
-    }
-}
-
-fn mood(shown: &Shown<'_>) -> Emphasis {
-    let header = shown.event.header;
-    let failed = header.flags.has(Flags::TOOL_ERROR)
-        || header.flags.has(Flags::FAILED)
-        || header.kind == EventKind::Gap
-        || header.message.as_ref().is_some_and(|message| {
-            matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
-        });
-    match header.kind {
-        _ if failed => Emphasis::Error,
-        EventKind::Message => Emphasis::Plain,
-        _ => Emphasis::Faint,
-    }
-}
-
-fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
-    let _ = match clock {
-        Clock::Offset => {
-            let microseconds = time.unsigned_abs() / 1000;
-            let mut digits = itoa::Buffer::new();
-            out.push_str(if time < 0 { "-" } else { "" });
-            out.push_str(digits.format(microseconds / 1_000_000));
-            // The 1 before the six digits preserves their zeros. It is replaced by the point.
-            let fraction = digits.format(1_000_000 + microseconds % 1_000_000);
-            out.push('.');
-            out.push_str(&fraction[1..]);
-            Ok(())
-        }
-        Clock::Missing => {
-            out.push('–');
-            Ok(())
-        }
-        Clock::Utc => {
-            out.push_str(&jsonl::rfc3339(created.saturating_add(time)));
-            Ok(())
-        }
-        Clock::Local(zone) => {
-            let moment = jiff::Timestamp::from_nanosecond(i128::from(created) + i128::from(time)).unwrap_or_default();
-            write!(out, "{}", moment.to_zoned(zone.clone()).strftime("%H:%M:%S.%3f"))
-        }
-    };
 }
 
 /// The first members of an event's object: those that were recorded.
@@ -526,64 +406,6 @@ fn json_words(shown: &Shown<'_>, latency: Option<i64>, out: &mut Vec<u8>) {
         let _ = serde_json::to_writer(Escaping(&mut *out), &shown.findings);
     }
     out.extend_from_slice(b"}\n");
-}
-
-/// The layout of messages in the full format.
-fn laid_out(palette: Palette, fold: bool) -> Layout {
-    Layout { palette, fold: fold.then_some(FOLD), indent: 2, margin: 6 }
-}
-
-/// The content of an event, below its line.
-fn full<W: std::io::Write>(event: &Event<'_>, layout: &Layout, out: &mut OutputBuffer<W>) {
-    if let Some(head) = head_lines(event) {
-        return head_in_full(&head, &layout.palette, out.gathered());
-    }
-    if let Some(described) = jsonl::described(event) {
-        pretty(described.to_string().as_bytes(), layout, out);
-        return out.append(b"\n");
-    }
-    let body = event.body();
-    if body.is_empty() {
-        return;
-    }
-    let kind = event.header.message.as_ref().map(|message| message.kind);
-    let is_json = event.header.kind == EventKind::Message && kind != Some(MessageKind::Noise);
-    if is_json && matches!(body.trim_ascii().first(), Some(b'{' | b'[')) {
-        pretty(body, layout, out);
-        out.append(b"\n");
-        if kind == Some(MessageKind::Malformed) || event.header.flags.has(Flags::FAULTY) {
-            faults(body, &layout.palette, out.gathered());
-        }
-        return;
-    }
-    for line in String::from_utf8_lossy(body).lines() {
-        out.append(b"      ");
-        out.append(line::visible_text(line).as_bytes());
-        out.append(b"\n");
-    }
-}
-
-/// An HTTP head: one line for the request or status, and one for each header.
-fn head_in_full(head: &[String], palette: &Palette, out: &mut Vec<u8>) {
-    let Palette { bold, key, .. } = palette;
-    for (number, line) in head.iter().enumerate() {
-        let line = line::visible_text(line);
-        let _ = match line.split_once(": ").filter(|_| number > 0) {
-            Some((name, value)) => writeln!(out, "      {key}{name}{key:#}: {value}"),
-            None => writeln!(out, "      {bold}{line}{bold:#}"),
-        };
-    }
-}
-
-/// The faults of a message, in words below it.
-fn faults(body: &[u8], palette: &Palette, out: &mut Vec<u8>) {
-    let warning = palette.warning;
-    let mut reported: Vec<String> =
-        crate::wire::Envelope::scan(body).faults.iter().map(|fault| fault.phrase().to_owned()).collect();
-    reported.extend(json::check(body).err());
-    for text in reported {
-        let _ = writeln!(out, "      {warning}! {text}{warning:#}");
-    }
 }
 
 fn row(line: &Line<'_>) -> Vec<String> {

@@ -47,6 +47,9 @@ pub(crate) struct Grant {
     /// The scopes of the access token.
     #[serde(default)]
     pub scopes: Vec<String>,
+    /// The server has refused the access token, and it could not be refreshed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_refused: bool,
 }
 
 impl Grant {
@@ -70,6 +73,7 @@ impl Grant {
             expires_at: None,
             renew_at: None,
             scopes,
+            is_refused: false,
         };
         grant.with(response, now)
     }
@@ -88,6 +92,7 @@ impl Grant {
             expires_at: life.map(|life| now.saturating_add(life)),
             renew_at: life.map(|life| now.saturating_add(life - EARLY_SECONDS.min(life / 4))),
             scopes: response.scopes().map_or(self.scopes, granted),
+            is_refused: false,
             ..self
         };
         grant.header().map(|_| grant).ok_or_else(|| OAuthError::Token("it cannot be sent in a header".to_owned()))
@@ -119,6 +124,12 @@ impl Grant {
     #[must_use]
     pub(crate) fn without_refresh(self) -> Self {
         Self { refresh_token: None, ..self }
+    }
+
+    /// This grant, whose access token the server has refused.
+    #[must_use]
+    pub(crate) fn refused(self) -> Self {
+        Self { is_refused: true, ..self }
     }
 
     /// Gets a new access token (RFC 6749 §6). `now` is in seconds since 1970.

@@ -27,7 +27,7 @@ use boundary::{Events, Frames, MessageSplitter};
 use bytes::Bytes;
 use coding::Decoder;
 use heads::{Head, RecordedHeaders};
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
 use injection_queue::InjectionQueue;
@@ -293,7 +293,7 @@ impl Exchanges {
             let is_post = exchange.method == Method::POST;
             // An announced endpoint is resolved against the headers of the request that opened its stream.
             let headers = if is_post { std::mem::take(&mut exchange.headers) } else { exchange.headers.clone() };
-            state.heads.insert(exchange.stream, headers);
+            state.keep_headers(exchange.stream, headers);
         }
         if exchange.method == Method::DELETE
             && head.status.is_success()
@@ -381,6 +381,14 @@ impl Exchanges {
         }
     }
 
+    /// Records that mcpreel sent a request again with another token. The time of this event is when it did.
+    fn send_again(&self, number: u32, status: StatusCode) {
+        let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
+        let Some(stream) = stream else { return };
+        let reported = json!({"what": "sent again", "status": status.as_u16()});
+        self.transport(stream, number, Flags::toward(Direction::ClientToServer).with(Flags::INJECTED), &reported);
+    }
+
     /// Records that mcpreel answered in place of the server.
     fn refuse(&self, number: u32, status: StatusCode, reason: &str) {
         let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
@@ -466,6 +474,15 @@ impl Exchange {
 }
 
 impl State {
+    /// Keeps the headers of a stream's last request for injected messages. A received header is a part of its connection's
+    /// whole buffer (8 KiB), so what is kept is a copy; it is made only if a header has changed.
+    fn keep_headers(&mut self, stream: u32, mut headers: HeaderMap) {
+        headers.remove(header::CONTENT_LENGTH);
+        if self.heads.get(&stream) != Some(&headers) {
+            self.heads.insert(stream, headers.iter().filter_map(copied).collect());
+        }
+    }
+
     fn remember(&mut self, session: &str, stream: u32) {
         self.sessions.insert(session.to_owned(), stream);
         self.order.push_back(session.to_owned());
@@ -489,6 +506,7 @@ impl ExchangeObserver for Exchanges {
             ExchangeEvent::RequestBody(bytes) => self.push(exchange, ClientToServer, bytes),
             ExchangeEvent::RequestEnd(reason) => self.end(exchange, ClientToServer, reason, false),
             ExchangeEvent::Response(head) => self.begin_response(exchange, head),
+            ExchangeEvent::SentAgain(status) => self.send_again(exchange, status),
             ExchangeEvent::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
             ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason, false),
             ExchangeEvent::ClientGone(reason) => self.end(exchange, ServerToClient, Some(reason), true),
@@ -541,6 +559,14 @@ fn length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+/// A header with a buffer of its own.
+fn copied((name, value): (&HeaderName, &HeaderValue)) -> Option<(HeaderName, HeaderValue)> {
+    let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
+    let mut copy = HeaderValue::from_bytes(value.as_bytes()).ok()?;
+    copy.set_sensitive(value.is_sensitive());
+    Some((name, copy))
+}
+
 fn text(value: Option<&HeaderValue>) -> Option<String> {
     value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
@@ -548,6 +574,24 @@ fn text(value: Option<&HeaderValue>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headers_that_are_kept_do_not_keep_their_connections_buffer() {
+        let buffer = Bytes::from(vec![b'x'; 8192]);
+        let value = HeaderValue::from_maybe_shared(buffer.slice(..20)).expect("letters");
+        let headers =
+            [(header::USER_AGENT, value.clone()), (header::ACCEPT, value), (header::CONTENT_LENGTH, 7.into())];
+        let mut state = State::default();
+        state.keep_headers(1, HeaderMap::from_iter(headers));
+        assert!(buffer.is_unique());
+        let kept = |state: &State| {
+            state.heads[&1].iter().map(|(name, value)| format!("{name}: {value:?}")).collect::<Vec<_>>()
+        };
+        let x = "x".repeat(20);
+        assert_eq!(kept(&state), [format!("user-agent: \"{x}\""), format!("accept: \"{x}\"")]);
+        state.keep_headers(1, HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("y"))]));
+        assert_eq!(kept(&state), ["accept: \"y\""]);
+    }
 
     #[test]
     fn sessions_that_ended_push_out_none_that_lives() {

@@ -22,6 +22,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use error::LoginError;
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
+use oauth2::AuthorizationCode;
 use probe::probe;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::io;
@@ -96,6 +97,7 @@ impl UserLogin {
     pub(crate) fn new(remote: &Remote, settings: LoginSettings, notices: Notices) -> Result<Self, CommandError> {
         let server = server_url(&remote.url)?;
         let exchanges = AuthorizationServers::new(remote).map_err(LoginError::from)?;
+        let exchanges = if notices.is_verbose { exchanges.reporting(notices.warn) } else { exchanges };
         let last_login = Mutex::default();
         let keeper = Keeper { server, logins: Logins::here()?, exchanges, settings, notices, last_login };
         Ok(Self { remote: remote.clone(), keeper: Arc::new(keeper) })
@@ -255,11 +257,26 @@ impl Keeper {
             let left = PAUSE.saturating_sub(at.elapsed()).as_secs();
             self.report_step(&format!("no new login for {left} s, because the last one did not help"));
             // The server's own response says why it refuses the token.
-            return result.clone().map(|()| used.cloned());
+            return match result {
+                Ok(()) => Ok(used.cloned()),
+                Err(error) => Err(LoginError::Recent(Box::new(error.clone()))),
+            };
+        }
+        if let Need::Token { .. } = need {
+            self.note_refusal(used).await?;
         }
         let logged_in = self.log_in(challenge, matches!(need, Need::Scopes(_)), serves).await;
         *last_login = Some((Instant::now(), logged_in.as_ref().map(|_| ()).map_err(LoginError::clone)));
         Ok(logged_in?.header())
+    }
+
+    /// Remembers that the server refuses this token, which cannot be refreshed.
+    async fn note_refusal(&self, used: Option<&HeaderValue>) -> Result<(), LoginError> {
+        let lock = self.lock().await?;
+        match self.find()?.filter(|grant| used.is_some() && grant.header().as_ref() == used) {
+            Some(grant) => self.put(&lock, grant.refused()),
+            None => Ok(()),
+        }
     }
 
     /// A new token without the user; `None` if only the user can get one.
@@ -349,7 +366,14 @@ impl Keeper {
         let hidden = self.settings.secret_variable.as_deref();
         self.settings.browser.show((&issuer, request.url()), hidden, self.notices);
         let time = self.settings.time;
-        let code = timeout(time, listener.receive(&request)).await.map_err(|_| LoginError::TimedOut(time))??;
+        let receiving = listener.receive(&request, self.notices.warn);
+        let (code, page) = timeout(time, receiving).await.map_err(|_| LoginError::TimedOut(time))??;
+        let redeemed = self.redeem(&request, code).await;
+        page.show(redeemed.is_ok()).await;
+        redeemed
+    }
+
+    async fn redeem(&self, request: &AuthorizationRequest, code: AuthorizationCode) -> Result<Grant, LoginError> {
         let grant = request.redeem(&self.exchanges, code, now()).await?;
         self.keep(grant.clone()).await?;
         Ok(grant)

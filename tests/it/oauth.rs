@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use url::Url;
 
 /// A browser whose user agrees to everything, as soon as there is no file `hold`. It notes its command line and its
@@ -521,7 +521,7 @@ fn the_redirect_address_takes_one_response_with_its_state_and_no_other() {
     ));
     let (head, reply) = browser.head_and_reply();
     assert_eq!((head.status(), head.header("cache-control")), (200, Some("no-store")));
-    assert_eq!(paragraph(&reply.body), "mcpreel has received your login. You can close this page.");
+    assert_eq!(paragraph(&reply.body), "mcpreel has logged in. You can close this page.");
     assert!(head.header("content-security-policy").is_some_and(|policy| policy.starts_with("default-src 'none'")));
     assert_eq!((head.header("referrer-policy"), head.header("connection")), (Some("no-referrer"), Some("close")));
     let login = live.end();
@@ -542,13 +542,17 @@ fn a_response_counts_once() {
     // A connection that was open before, with the same response.
     let mut second = Client::connect(address);
     second.send(format!("{line} HTTP/1.1\r\n"));
-    assert_eq!(status(address, &line, &[("Host", &host)]), 200);
+    let mut first = Client::connect(address);
+    first.send(format!("{line} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
     until("the code is exchanged", || protected.story().contains(&"/token".to_owned()).then_some(()));
     second.send(format!("Host: {host}\r\n\r\n"));
     let replayed = second.reply();
     assert_eq!((replayed.status, paragraph(&replayed.body)), (400, "This login is already over. Nothing was done."));
     assert!(TcpStream::connect(address).is_err(), "the listener is closed");
     assert_eq!(protected.parameters("/token").len(), 1);
+    let shown = first.reply();
+    let unknown = "mcpreel's terminal will show whether the login succeeded.";
+    assert_eq!((shown.status, paragraph(&shown.body)), (200, unknown));
     live.signal("KILL");
 }
 
@@ -596,7 +600,8 @@ fn a_code_of_another_login_is_not_accepted_by_the_authorization_server() {
     attackers.query_pairs_mut().clear().extend_pairs(others);
     let stolen = agreed(&attackers);
     let line = format!("GET /callback?code={stolen}&state={state}&iss={}", protected.authorization.url(""));
-    assert_eq!(status(address, &line, &[("Host", &address.to_string())]), 200);
+    let (status, page) = asked(address, &line, &[("Host", &address.to_string())]);
+    assert_eq!((status, paragraph(&page)), (400, "The login failed. mcpreel shows the reason in its terminal."));
     let login = live.end();
     failed(&login, 4, &["invalid_grant"]);
     assert!(!login.err().contains(&stolen));
@@ -636,7 +641,10 @@ fn the_tap_holds_the_token_and_two_clients_see_an_open_server() {
     );
     let events = tap.end();
     let recorded: String = events.iter().map(Value::to_string).collect();
-    assert!(recorded.contains("tools/call") && !recorded.contains("\"status\":401"), "{recorded}");
+    assert!(recorded.contains("tools/call"), "{recorded}");
+    let again: Vec<&Value> = events.iter().filter(|event| event["data"]["what"] == "sent again").collect();
+    assert_eq!(again.len(), 1, "{again:?}");
+    assert_eq!(again[0]["data"]["status"], 401);
     let authorizations: Vec<&Value> = events
         .iter()
         .flat_map(|event| event["data"]["headers"].as_array().into_iter().flatten())
@@ -696,6 +704,59 @@ fn a_stdio_client_is_logged_in_by_the_tap() {
     succeeded(&tapped);
     assert_eq!(tapped.out(), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
     nothing_leaks(&stage, &protected, &[&tapped]);
+}
+
+/// Waits for the end, which must come within five seconds.
+#[track_caller]
+fn ended_at_once(live: Live, is_stdin_open: bool) -> Output {
+    let began = Instant::now();
+    let ended = if is_stdin_open { live.end_with_open_stdin() } else { live.end() };
+    assert!(began.elapsed() < Duration::from_secs(5), "{ended:?}");
+    ended
+}
+
+#[test]
+fn a_stdio_client_that_leaves_during_the_login_ends_the_tap_at_once() {
+    let (stage, browser) = stage();
+    stage.write("hold", "");
+    let protected = Protected::start(Faults::default());
+    let url = protected.url();
+    let words = ["record", "--url", &url, "--login", &browser, "-o", "stdio.reel", "--force"];
+    let begun = |visits_before: usize| {
+        let live = stage.start(&words);
+        until("the login page is open", || (visits(&stage) > visits_before).then_some(()));
+        live
+    };
+    let terminated = begun(0);
+    terminated.signal("TERM");
+    succeeded(&ended_at_once(terminated, true));
+    let left = begun(1);
+    succeeded(&ended_at_once(left, false));
+    let kinds: Vec<Value> = stage.events("stdio.reel").iter().map(|event| event["event"].clone()).collect();
+    assert_eq!(kinds.last(), Some(&json!("stream-closed")), "{kinds:?}");
+}
+
+#[test]
+fn a_login_that_fails_is_explained_and_not_tried_again_for_a_minute() {
+    let (stage, browser) = stage();
+    let protected = Protected::start(Faults::default());
+    let url = protected.url();
+    let steps = stage.run(&["login", &url, &browser, "-v"], "");
+    succeeded(&steps);
+    let issuer = protected.authorization.url("");
+    for step in ["POST {issuer}/register → 201", "POST {issuer}/token → 200"] {
+        assert!(steps.err().contains(&format!("OAuth: {}", step.replace("{issuer}", &issuer))), "{steps:?}");
+    }
+    failed(&stage.run(&["logout"], ""), 2, &["--all"]);
+    // The server refuses all tokens from now on.
+    protected.revoke(true);
+    let call = stage.start(&["call", "tools/list", "--url", &url, "--login", "--no-browser"]);
+    until("the login page is printed", || call.stderr_so_far().contains(", open ").then_some(()));
+    let listed = stage.ok(&["logins"]);
+    assert!(listed.out().contains("refused by the server; log in again"), "{listed:?}");
+    assert_eq!(stage.ok(&["logins", "-f", "json"]).json()["logins"][0]["refused"], true);
+    call.signal("KILL");
+    nothing_leaks(&stage, &protected, &[&steps, &listed]);
 }
 
 #[test]

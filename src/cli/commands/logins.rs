@@ -60,6 +60,7 @@ fn to_json(grant: &Grant) -> Value {
         "scopes": grant.scopes,
         "expires": expires(grant).map(|at| at.to_string()),
         "can_refresh": grant.can_refresh(),
+        "refused": grant.is_refused,
     })
 }
 
@@ -83,6 +84,7 @@ fn table(logins: &[Grant], width: Option<usize>) -> String {
 fn state(grant: &Grant) -> String {
     let left = grant.expires_at.map(|at| at.saturating_sub(now()));
     match (left, grant.can_refresh()) {
+        _ if grant.is_refused => "refused by the server; log in again".to_owned(),
         (_, true) => "refreshed when it expires".to_owned(),
         (Some(0), false) => "expired".to_owned(),
         (Some(left), false) => format!("expires in {}", remaining(left)),

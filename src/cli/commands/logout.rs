@@ -22,7 +22,6 @@ Examples:
 Exit codes: 0 forgotten; 2 there is no such login; 3 the logins cannot be read.")]
 pub(crate) struct LogoutArgs {
     /// The server's URL; `mcpreel logins` lists your logins.
-    #[arg(required_unless_present = "all")]
     url: Option<String>,
     /// Forget all logins.
     #[arg(long, conflicts_with = "url")]
@@ -39,6 +38,10 @@ pub(crate) struct LogoutArgs {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &LogoutArgs, context: &Context) -> Result<Outcome, CommandError> {
     let logins = Logins::here()?;
+    if args.url.is_none() && !args.all {
+        let error = CommandError::usage("no URL: which login should be forgotten?");
+        return Err(error.hint("`mcpreel logins` lists your logins; --all forgets all of them"));
+    }
     let wanted = args.url.as_deref().map(server_url).transpose()?;
     let forgotten = forget(&logins, wanted.as_ref().map(Url::as_str))?;
     if let Some(wanted) = wanted.filter(|_| forgotten.is_empty()) {

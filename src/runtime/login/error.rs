@@ -17,6 +17,9 @@ pub(super) enum LoginError {
     /// The user did not log in in time.
     #[error("nobody logged in within {0:?}")]
     TimedOut(Duration),
+    /// The last login failed for this reason, less than a minute ago.
+    #[error("{0}; for a minute, mcpreel does not ask you again")]
+    Recent(Box<LoginError>),
     /// No port for the redirect address.
     #[error("cannot wait for the login on port {0}: {1}")]
     Port(u16, String),
@@ -33,7 +36,8 @@ impl LoginError {
         match self {
             Self::OAuth(error) => error.advice(),
             Self::Server(error) => error.advice(),
-            Self::TimedOut(_) => Some("log in with `mcpreel login URL`; --timeout allows more time"),
+            Self::TimedOut(_) => Some("`mcpreel login URL --timeout 10m` waits longer"),
+            Self::Recent(_) => Some("log in with `mcpreel login URL`"),
             Self::Port(..) => Some("choose another port with --port, which must be registered with the client"),
             Self::File(_) | Self::Random => None,
         }
@@ -44,6 +48,7 @@ impl From<LoginError> for CommandError {
     fn from(error: LoginError) -> Self {
         let kind = match error {
             LoginError::TimedOut(_) => ErrorKind::Timeout,
+            LoginError::Recent(ref before) if matches!(**before, LoginError::TimedOut(_)) => ErrorKind::Timeout,
             LoginError::File(_) => ErrorKind::Input,
             _ => ErrorKind::Peer,
         };

@@ -23,6 +23,8 @@ pub(crate) struct AuthorizationServers {
     client: HttpClient,
     /// For this machine, without proxies.
     direct: HttpClient,
+    /// Reports each request, if wanted.
+    report: Option<fn(&str)>,
 }
 
 impl AuthorizationServers {
@@ -32,7 +34,12 @@ impl AuthorizationServers {
     /// TLS cannot be set up.
     pub(crate) fn new(remote: &Remote) -> Result<Self, HttpError> {
         let remote = Remote { cacert: remote.cacert.clone(), ..Remote::default() };
-        Ok(Self { client: HttpClient::new(&remote)?, direct: HttpClient::straight(&remote)? })
+        Ok(Self { client: HttpClient::new(&remote)?, direct: HttpClient::straight(&remote)?, report: None })
+    }
+
+    /// Reports the method, the address without its query, and the status of each request.
+    pub(crate) fn reporting(self, report: fn(&str)) -> Self {
+        Self { report: Some(report), ..self }
     }
 
     async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, Unreachable> {
@@ -66,13 +73,25 @@ impl AuthorizationServers {
 impl Exchanges for AuthorizationServers {
     fn send(&self, request: HttpRequest) -> ResponseFuture<'_> {
         Box::pin(async {
-            let at = place(request.uri());
-            match timeout(TIME_LIMIT, self.exchange(request)).await {
+            let (at, step) = (place(request.uri()), step(&request));
+            let exchanged = match timeout(TIME_LIMIT, self.exchange(request)).await {
                 Ok(exchanged) => exchanged,
                 Err(_) => Err(Unreachable(format!("{at} did not answer within {TIME_LIMIT:?}"))),
+            };
+            if let Some(report) = self.report {
+                match &exchanged {
+                    Ok(response) => report(&format!("OAuth: {step} → {}", response.status().as_u16())),
+                    Err(error) => report(&format!("OAuth: {step} failed: {}", error.0)),
+                }
             }
+            exchanged
         })
     }
+}
+
+/// The method and the address of a request, without its query.
+fn step(request: &HttpRequest) -> String {
+    format!("{} {}{}", request.method(), place(request.uri()), request.uri().path())
 }
 
 /// The value of `Host`.

@@ -195,6 +195,8 @@ pub enum ExchangeEvent<'a> {
     ResponseEnd(Option<&'a str>),
     /// The client hung up before the response ended, with the reason in words.
     ClientGone(&'a str),
+    /// The server answered with this status, and mcpreel has sent the request again with another token.
+    SentAgain(http::StatusCode),
     /// mcpreel answered in place of the server, with this status, for this reason.
     Refused(http::StatusCode, &'a str),
 }

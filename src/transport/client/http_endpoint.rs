@@ -123,7 +123,7 @@ impl Endpoint {
     ) -> Result<(Self, response::Parts, Incoming), HttpError> {
         let mut here = self.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let (head, answered) = here.ask_here(method, headers, body.as_ref()).await?.into_parts();
+            let (head, answered) = here.ask_here(method, headers, body.as_ref(), exchange).await?.into_parts();
             exchange.see(ExchangeEvent::Response(&head));
             let Some(location) = redirect(method, &head) else { return Ok((here, head, answered)) };
             let next = here.elsewhere(location)?;
@@ -140,12 +140,14 @@ impl Endpoint {
         Err(HttpError::Redirect(format!("{place} redirects more than {MAX_REDIRECTS} times, finally to {}", here.url)))
     }
 
-    /// Sends a request with the login's token. If that has to be renewed, only the last response is returned.
+    /// Sends a request with the login's token. If that has to be renewed, only the last response is returned, and the
+    /// exchange's observer gets the status of the others.
     async fn ask_here(
         &self,
         method: &Method,
         headers: &HeaderMap,
         body: Option<&Bytes>,
+        exchange: &Exchange,
     ) -> Result<Response<Incoming>, HttpError> {
         let mut attempts = Attempts::begin(self.login.as_ref()).await?;
         loop {
@@ -156,6 +158,7 @@ impl Endpoint {
             if !attempts.again(response.status(), response.headers()).await? {
                 return Ok(response);
             }
+            exchange.see(ExchangeEvent::SentAgain(response.status()));
             discard(response.into_body()).await;
         }
     }

@@ -155,7 +155,7 @@ impl Proxy {
         } else {
             RequestBody::Passing(passage.tee(body, Direction::ClientToServer, self.body_limit, None))
         };
-        let mut response = match self.send(upstream, head, body).await {
+        let mut response = match self.send(&passage, upstream, head, body).await {
             Ok(response) => response,
             Err((error @ HttpError::TooLong(_), _)) => {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
@@ -193,9 +193,10 @@ impl Proxy {
     }
 
     /// Sends a request, with the login's token if there is a login. If that has to be renewed, only the last response is
-    /// returned.
+    /// returned, and the observer gets the status of the others.
     async fn send(
         &self,
+        passage: &Passage,
         upstream: &Upstream,
         head: request::Parts,
         body: RequestBody,
@@ -213,6 +214,7 @@ impl Proxy {
             if !attempts.again(response.status(), response.headers()).await.map_err(failed)? {
                 return Ok(response);
             }
+            passage.see(ExchangeEvent::SentAgain(response.status()));
             discard(response.into_body()).await;
         }
     }

@@ -19,11 +19,12 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::io;
 use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 /// The path of the redirect address.
 const PATH: &str = "/callback";
@@ -32,8 +33,36 @@ const MAX_CONNECTIONS: usize = 64;
 /// The delay after a connection could not be accepted, which is usually for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// How long the user's page waits for the result of a login. The page of a login that takes longer refers to the terminal.
+const RESULT_TIME: Duration = Duration::from_secs(5);
+/// How long to wait until the browser has read the page.
+const PAGE_TIME: Duration = Duration::from_secs(2);
+/// The page of a login that failed.
+const FAILED: &str = "The login failed. mcpreel shows the reason in its terminal.";
+/// The page of a second response.
+const OVER: &str = "This login is already over. Nothing was done.";
+/// How many requests that do not belong to the login are reported.
+const MAX_REPORTS: u32 = 3;
+
 /// The response to a login: its code, or why there is none.
-pub(crate) type LoginResponse = Result<AuthorizationCode, OAuthError>;
+type LoginResponse = Result<AuthorizationCode, OAuthError>;
+/// A response that was let in, with the page that waits for its result.
+type Received = Result<(AuthorizationCode, WaitingPage), OAuthError>;
+
+/// The user's page, which waits for the result of the login.
+pub(crate) struct WaitingPage {
+    result: oneshot::Sender<bool>,
+    was_read: oneshot::Receiver<()>,
+}
+
+impl WaitingPage {
+    /// Shows whether the login succeeded, and waits a little until the browser has read that.
+    pub(crate) async fn show(self, succeeded: bool) {
+        if self.result.send(succeeded).is_ok() {
+            let _ = timeout(PAGE_TIME, self.was_read).await;
+        }
+    }
+}
 
 /// A listener for the response to one login.
 pub(crate) struct RedirectListener {
@@ -57,10 +86,20 @@ impl RedirectListener {
         format!("http://{}:{}{PATH}", Ipv4Addr::LOCALHOST, self.port)
     }
 
-    /// Waits for the response to this login.
-    pub(crate) async fn receive(self, login: &Arc<AuthorizationRequest>) -> LoginResponse {
+    /// Waits for the response to this login. Returns its code, and the page that waits for what comes of it. `report` is
+    /// called about requests that do not belong to the login.
+    ///
+    /// # Errors
+    /// The login was refused, or its response is not the authorization server's.
+    pub(crate) async fn receive(self, login: &Arc<AuthorizationRequest>, report: fn(&str)) -> Received {
         let (sender, mut response) = oneshot::channel();
-        let door = Arc::new(Door { login: Arc::clone(login), port: self.port, open: Mutex::new(Some(sender)) });
+        let door = Arc::new(Door {
+            login: Arc::clone(login),
+            port: self.port,
+            open: Mutex::new(Some(sender)),
+            report,
+            reports: AtomicU32::new(0),
+        });
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
             tokio::select! {
@@ -98,37 +137,52 @@ struct Door {
     login: Arc<AuthorizationRequest>,
     port: u16,
     /// Taken by the response.
-    open: Mutex<Option<oneshot::Sender<LoginResponse>>>,
+    open: Mutex<Option<oneshot::Sender<Received>>>,
+    report: fn(&str),
+    /// The number of requests that did not belong to the login.
+    reports: AtomicU32,
 }
+
+/// What a connection's last page was: for the one of the response, who waits for it to be read.
+type PageReader = Mutex<Option<oneshot::Sender<()>>>;
 
 impl Door {
     async fn serve(self: Arc<Self>, stream: TcpStream) {
+        let reader = Arc::new(PageReader::default());
+        let of_service = Arc::clone(&reader);
         let service = service_fn(move |request: Request<Incoming>| {
-            let answered = self.answer(&request.into_parts().0);
-            async { Ok::<_, Infallible>(answered) }
+            let (door, reader) = (Arc::clone(&self), Arc::clone(&of_service));
+            async move { Ok::<_, Infallible>(door.answer(&request.into_parts().0, &reader).await) }
         });
         serve_connection(stream, service, pending()).await;
+        let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        reader.map(|reader| reader.send(()));
     }
 
-    fn answer(&self, request: &Parts) -> Response<Body> {
+    async fn answer(&self, request: &Parts, reader: &PageReader) -> Response<Body> {
         match self.judge(request) {
             Err((status, why)) => page(status, &why),
-            Ok(response) => {
-                let shown = match response.is_ok() {
-                    // The code may still be refused, which only the terminal shows.
-                    true => page(StatusCode::OK, "mcpreel has received your login. You can close this page."),
-                    // The reason may contain a stranger's words.
-                    false => {
-                        page(StatusCode::BAD_REQUEST, "The login failed. mcpreel shows the reason in its terminal.")
-                    }
-                };
-                let sender = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-                match sender.map(|sender| sender.send(response)) {
-                    Some(Ok(())) => shown,
-                    _ => page(StatusCode::BAD_REQUEST, "This login is already over. Nothing was done."),
+            // The reason may contain a stranger's words.
+            Ok(Err(error)) => page(StatusCode::BAD_REQUEST, if self.let_in(Err(error)) { FAILED } else { OVER }),
+            Ok(Ok(code)) => {
+                let ((result, shown), (read, was_read)) = (oneshot::channel(), oneshot::channel());
+                if !self.let_in(Ok((code, WaitingPage { result, was_read }))) {
+                    return page(StatusCode::BAD_REQUEST, OVER);
+                }
+                *reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+                match timeout(RESULT_TIME, shown).await {
+                    Ok(Ok(true)) => page(StatusCode::OK, "mcpreel has logged in. You can close this page."),
+                    Ok(_) => page(StatusCode::BAD_REQUEST, FAILED),
+                    Err(_) => page(StatusCode::OK, "mcpreel's terminal will show whether the login succeeded."),
                 }
             }
         }
+    }
+
+    /// Passes the response on, unless there was one before.
+    fn let_in(&self, response: Received) -> bool {
+        let sender = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        sender.is_some_and(|sender| sender.send(response).is_ok())
     }
 
     fn judge(&self, request: &Parts) -> Result<LoginResponse, (StatusCode, Cow<'static, str>)> {
@@ -144,6 +198,11 @@ impl Door {
         }
         match self.login.read_answer(uri.query().unwrap_or_default()) {
             Answer::Foreign(why) => {
+                if self.reports.fetch_add(1, Ordering::Relaxed) < MAX_REPORTS {
+                    (self.report)(&format!(
+                        "ignored a request to the redirect address that is not the response to this login: {why}"
+                    ));
+                }
                 let text = format!("This is not the response to mcpreel's login. {why} mcpreel continues to wait.");
                 Err((StatusCode::BAD_REQUEST, text.into()))
             }

@@ -6,6 +6,7 @@ use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::local::lines::{read_lines, write_lines};
 use crate::wire::MessageLimit;
 use crate::wire::{Messages, TooLong};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{self, Read};
 use std::process::{ExitStatus, Stdio};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The pipe that bytes passed through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,27 @@ pub(crate) type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 
 /// How long a server may take to exit after its input was closed, and again after SIGTERM.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
+
+/// How often to look whether the client is gone.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Waits until our own client is gone, without reading anything: nothing more can be read from stdin, or nobody reads
+/// stdout. A file never ends like this.
+pub(crate) async fn client_gone() {
+    while !is_client_gone() {
+        sleep(LOOK).await;
+    }
+}
+
+fn is_client_gone() -> bool {
+    let (stdin, stdout) = (io::stdin(), io::stdout());
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&stdout, PollFlags::empty())];
+    if poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
+        return false;
+    }
+    let [input, output] = fds.map(|fd| fd.revents());
+    input.contains(PollFlags::HUP) && !input.contains(PollFlags::IN) || output.contains(PollFlags::ERR)
+}
 
 /// A running server.
 pub(crate) struct StdioServer {

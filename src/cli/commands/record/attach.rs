@@ -15,6 +15,7 @@ use crate::sessions::control::Session;
 use crate::sessions::live;
 use crate::trace::EventKind;
 use crate::transport::Remote;
+use crate::transport::local::stdio::client_gone;
 use serde_json::json;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -36,8 +37,13 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
     let carried = runtime::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let server_link::RemoteLink { link, exchanges, .. } =
-            server_link::attach(remote, Some(recorder), None, context.notices()).await?;
+        // The user may have to log in first, while nobody reads what the client sends.
+        let attached = tokio::select! {
+            attached = server_link::attach(remote, Some(recorder), None, context.notices()) => attached?,
+            _ = terminate.recv() => return Ok(()),
+            () = client_gone() => return Ok(()),
+        };
+        let server_link::RemoteLink { link, exchanges, .. } = attached;
         let (orders, taken) = mpsc::channel(16);
         // Over HTTP, sessions are numbered, and a stdio client has the first one.
         let stream = u32::from(exchanges.is_some());

@@ -47,7 +47,9 @@ pub(super) fn run(
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     runtime::block_on_to_the_end(async {
-        let listening = listening::bind(listen, note).await?;
+        // With a login, an address that others can reach is refused instead.
+        let has_login = matches!(behind, Upstream::Remote(remote) if remote.login.is_some());
+        let listening = listening::bind(listen, if has_login { |_| {} } else { note }).await?;
         match behind {
             Upstream::Remote(remote) => proxy(args, listening, remote, context).await,
             Upstream::Command(command) => gateway(args, listening, command, context).await,

@@ -5,6 +5,7 @@
 
 mod capture;
 mod checks;
+mod classes;
 pub(crate) mod detectors;
 pub(crate) mod encoding;
 mod finder;
@@ -12,6 +13,7 @@ mod names;
 mod prefilter;
 mod pseudonym;
 mod settings;
+mod tables;
 mod words;
 
 pub use capture::{redact_arguments, redact_header};
@@ -30,6 +32,11 @@ pub(crate) use words::is_ordinary;
 
 /// The replacement for a secret at capture.
 pub(crate) const REDACTED: &str = "[redacted]";
+
+/// Returns whether a text in a list is a secret that the name before it gives away.
+pub(crate) fn is_named_by(name: &str, text: &[u8]) -> bool {
+    names::is_secret(name) && checks::is_convincing(text)
+}
 
 /// Returns whether nothing is left of a secret.
 pub(crate) fn is_removed(text: &[u8]) -> bool {

@@ -15,6 +15,7 @@ mod mapped;
 mod merge;
 mod redaction;
 mod report;
+mod runs;
 mod twin;
 
 pub(crate) use cut::{Cut, Selection};

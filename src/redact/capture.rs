@@ -1,5 +1,6 @@
 //! What is removed before anything is stored: secrets in command lines, URLs and HTTP heads.
 
+use super::encoding::percent_decoded;
 use super::finder::Finder;
 use super::names::{is_reporting, is_secret_parameter};
 use super::{REDACTED, has_mark};
@@ -176,12 +177,17 @@ pub(crate) fn redact_target(target: &str) -> String {
             _ => (pair, ""),
         };
         match body.split_once('=') {
-            Some((name, _)) if is_secret_parameter(name) => format!("{name}={REDACTED}{end}"),
+            Some((name, _)) if is_secret_name(name) => format!("{name}={REDACTED}{end}"),
             Some((name, value)) => format!("{name}={}{end}", without_secrets(value)),
             None => format!("{}{end}", without_secrets(body)),
         }
     });
     format!("{path}{}", pairs.collect::<String>())
+}
+
+/// Whether the name of a query parameter, which may be percent-encoded, suggests a secret.
+fn is_secret_name(name: &str) -> bool {
+    is_secret_parameter(&String::from_utf8_lossy(&percent_decoded(name.as_bytes())))
 }
 
 /// Redacts a header value; `name` must be in lower case. Of a credential, only the scheme remains. A server's challenge

@@ -1,6 +1,7 @@
 //! What a detector's pattern cannot express: check digits, names, randomness. All functions get the whole text and the
 //! groups of a match.
 
+use super::encoding::percent_decoded;
 use super::{names, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -28,18 +29,57 @@ pub(super) fn not_number(text: &[u8], found: &Captures<'_>) -> bool {
     not_placeholder(text, found) && !group(found, 1).iter().all(u8::is_ascii_digit)
 }
 
-/// Everything but a placeholder. The last group is the value.
+/// Everything but a placeholder and punctuation. The last group is the value.
 pub(super) fn last_not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
     let value = found.iter().flatten().last().map_or(&b""[..], |group| group.as_bytes());
-    !names::is_placeholder(value)
+    !names::is_placeholder(value) && value.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
-/// A value with a telling name. Group 2 is the value.
+/// A value with a telling name: the last group, and the first one.
 pub(super) fn labelled(_: &[u8], found: &Captures<'_>) -> bool {
-    let name = String::from_utf8_lossy(group(found, 1));
+    let (name, value) = name_and_value(found);
     let name = name.rsplit(':').next().unwrap_or_default();
-    let words = group(found, 2).split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
-    names::is_secret(name) && !names::is_placeholder(group(found, 2)) && words <= 5
+    names::is_secret(name) && !names::is_placeholder(value) && has_few_words(value)
+}
+
+/// The argument after a name, or of what a name says it sets: the last group, and the first one.
+pub(super) fn argument(_: &[u8], found: &Captures<'_>) -> bool {
+    const READING: [&str; 8] = ["get", "find", "has", "is", "read", "load", "fetch", "require"];
+    let (name, value) = name_and_value(found);
+    let called = name.rsplit('.').next().unwrap_or_default();
+    let is_reading = found.get(1).is_some() && READING.iter().any(|start| called.starts_with(start));
+    !is_reading && names::is_secret(&name) && is_convincing(value) && has_few_words(value)
+}
+
+/// The password of a login. After `machine`, any word is one.
+pub(super) fn login(text: &[u8], found: &Captures<'_>) -> bool {
+    let is_netrc = found.get(0).is_some_and(|whole| text[whole.start()..].to_ascii_lowercase().starts_with(b"machine"));
+    let (_, value) = name_and_value(found);
+    is_netrc && !names::is_placeholder(value) || is_convincing(value)
+}
+
+fn name_and_value<'a>(found: &Captures<'a>) -> (String, &'a [u8]) {
+    let mut groups = found.iter().skip(1).flatten().map(|group| group.as_bytes());
+    let name = groups.next().unwrap_or_default();
+    (String::from_utf8_lossy(name).into_owned(), groups.last().unwrap_or(name))
+}
+
+fn has_few_words(value: &[u8]) -> bool {
+    value.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count() <= 5
+}
+
+/// Whether a value beside a telling name looks like a secret. In a list, it may be another name.
+pub(super) fn is_convincing(value: &[u8]) -> bool {
+    !names::is_placeholder(value) && (is_unlike_prose(value) || has_symbol(value)) && !is_name(value)
+}
+
+/// Whether a value is a name with digits, such as `user_id2`.
+fn is_name(value: &[u8]) -> bool {
+    let letters: Vec<u8> = value.iter().copied().filter(|byte| !byte.is_ascii_digit()).collect();
+    let has = |class: fn(&u8) -> bool| letters.iter().any(class);
+    let is_mixed =
+        has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) || has(|byte| b"!#$%^*~@+=".contains(byte));
+    !is_mixed && words::is_ordinary(&letters) || names::is_secret(&String::from_utf8_lossy(value))
 }
 
 /// What a sentence says is a password, if no sentence goes on like that. Group 2 is the value.
@@ -69,8 +109,8 @@ pub(super) fn basic(_: &[u8], found: &Captures<'_>) -> bool {
 
 /// A query parameter with a telling name. Group 2 is the value.
 pub(super) fn parameter(_: &[u8], found: &Captures<'_>) -> bool {
-    let (name, value) = (String::from_utf8_lossy(group(found, 1)), group(found, 2));
-    names::is_secret_parameter(&name) && !names::is_placeholder(value)
+    let (name, value) = (percent_decoded(group(found, 1)), group(found, 2));
+    names::is_secret_parameter(&String::from_utf8_lossy(&name)) && !names::is_placeholder(value)
 }
 
 /// A flag with a telling name. Group 2 is the value.
@@ -221,15 +261,15 @@ pub(super) fn is_common_user(name: &[u8]) -> bool {
 pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let run = place.as_bytes();
-    if run.len() > LONGEST_RANDOM || is_digest(text, place) || is_path(run) {
-        return false;
+    let (mut counts, mut changes) = ([0usize; 4], 0);
+    for (at, byte) in run.iter().enumerate().take(LONGEST_RANDOM + 1) {
+        counts[class(*byte)] += 1;
+        changes += usize::from(at > 0 && class(run[at - 1]) != class(*byte));
     }
-    let classes: Vec<u8> = run.iter().map(|byte| class(*byte)).collect();
-    let has = |class: u8, least: usize| classes.iter().filter(|found| **found == class).count() >= least;
-    let changes = classes.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    let is_mixed = has(0, 3) && has(1, 3) && has(2, 2) && changes * 5 >= run.len() * 2;
-    let separators = run.len() - classes.iter().filter(|class| **class < 3).count();
-    is_mixed && separators * 8 <= run.len() && bits(run) >= 3.8 && !is_encoded(run)
+    let [lower, upper, digits, separators] = counts;
+    let is_mixed = lower >= 3 && upper >= 3 && digits >= 2 && changes * 5 >= run.len() * 2;
+    let is_random = is_mixed && run.len() <= LONGEST_RANDOM && separators * 8 <= run.len() && bits(run) >= 3.8;
+    is_random && !is_path(run) && !is_digest(text, place) && !is_encoded(run)
 }
 
 /// Whether it is a path: two of its parts are words. A random part of it, as in the names of temporary folders, is short.
@@ -238,7 +278,7 @@ fn is_path(run: &[u8]) -> bool {
     run.split(|byte| *byte == b'/').filter(is_word).count() > 1
 }
 
-fn class(byte: u8) -> u8 {
+fn class(byte: u8) -> usize {
     match byte {
         b'a'..=b'z' => 0,
         b'A'..=b'Z' => 1,
@@ -283,6 +323,16 @@ mod tests {
         let digits = |text: &str| text.bytes().map(|byte| byte - b'0').collect::<Vec<_>>();
         assert!(has_check_digit(&digits("4111111111111111")) && has_check_digit(&digits("378282246310005")));
         assert!(!has_check_digit(&digits("4111111111111112")));
+    }
+
+    #[test]
+    fn a_value_in_a_list_of_names_is_none_of_them() {
+        for value in ["hunter2", "Q7abcdefgh", "x7-Kp9!q", "tr0ub4dor&3"] {
+            assert!(is_convincing(value.as_bytes()), "{value}");
+        }
+        for value in ["user_id2", "email", "API_KEY_2", "oauth2", "username", "${PASSWORD}", "4711"] {
+            assert!(!is_convincing(value.as_bytes()), "{value}");
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Finds secrets in text with all detectors.
 
-use super::detectors::{ASSIGNMENT, Check, DETECTORS, Detector, NAMED, POINTER, Severity};
+use super::classes::Classes;
+use super::detectors::{ASSIGNMENT, Check, DETECTORS, Detector, NAMED, POINTER, Severity, TABLE};
 use super::names;
 use super::pseudonym::{Kind, is_pseudonym, is_pseudonym_of};
 use super::settings::Settings;
+use super::tables;
 use aho_corasick::{AhoCorasick, MatchKind};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
@@ -51,22 +53,32 @@ pub struct Rule {
     /// Compiled when it is first used: most rules never are.
     regex: OnceLock<Option<Regex>>,
     check: Check,
+    least: Classes,
 }
 
 impl Rule {
     fn of(detector: &Detector) -> Self {
-        let Detector { name, severity, kind, pattern, check, .. } = *detector;
+        let Detector { name, severity, kind, pattern, check, least, .. } = *detector;
         let pattern = match pattern.strip_prefix('~') {
             // In the text of a string, a word may follow an escape.
             Some(rest) => format!(r#"(?:\\[nrtbf"/]|\b){rest}"#),
             None => pattern.to_owned(),
         };
-        Self { name: name.to_owned(), severity, kind, pattern, regex: OnceLock::new(), check }
+        Self { name: name.to_owned(), severity, kind, pattern, regex: OnceLock::new(), check, least }
     }
 
     fn named(name: &str, severity: Severity) -> Self {
         let (kind, check) = (Kind::Password, super::checks::any as Check);
-        Self { name: name.to_owned(), severity, kind, pattern: String::new(), regex: OnceLock::from(None), check }
+        let least = Classes::NONE;
+        Self {
+            name: name.to_owned(),
+            severity,
+            kind,
+            pattern: String::new(),
+            regex: OnceLock::from(None),
+            check,
+            least,
+        }
     }
 
     fn regex(&self) -> Option<&Regex> {
@@ -145,7 +157,7 @@ impl Finder {
                 always.push(number);
             }
             keywords.extend_from_slice(detector.keywords);
-            if detector.name == ASSIGNMENT {
+            if detector.name == ASSIGNMENT || detector.name == TABLE {
                 keywords.extend(foreign.iter().map(String::as_str));
             }
             owners.resize(keywords.len(), number);
@@ -206,8 +218,13 @@ impl Finder {
     /// Returns the secrets in a text, in order; they do not overlap.
     pub fn find(&self, text: &[u8]) -> Vec<Match> {
         let mut found: Vec<Match> = Vec::new();
-        for number in self.candidates(text) {
-            self.find_one(number, text, &mut found);
+        let candidates = self.candidates(text);
+        candidates.iter().for_each(|number| self.find_one(*number, text, &mut found, |_| true));
+        if self.keeps_pseudonyms() && found.iter().any(|one| !one.stays) {
+            // A pseudonym may contain by chance what looks like a token.
+            found.clear();
+            candidates.iter().for_each(|number| self.find_one(*number, text, &mut found, |one| one.stays));
+            candidates.iter().for_each(|number| self.find_one(*number, text, &mut found, |_| true));
         }
         found.sort_by_key(|one| one.range.start);
         found
@@ -218,16 +235,30 @@ impl Finder {
         let hits = self.keywords.find_overlapping_iter(text);
         let owners = hits.filter_map(|hit| self.owners.get(hit.pattern().as_usize()));
         let always = if text.len() < self.shortest { &[] } else { &self.always[..] };
-        let mut numbers: Vec<usize> = always.iter().chain(owners).copied().collect();
+        let classes = if always.is_empty() { Classes::NONE } else { Classes::of(text) };
+        // A pseudonym need not have the characters of what it stands for.
+        let can_match = |number: &&usize| {
+            let rule = self.rules.get(**number);
+            self.lookalike == Lookalike::StandIn || rule.is_some_and(|rule| classes.has(&rule.least))
+        };
+        let mut numbers: Vec<usize> = always.iter().filter(can_match).chain(owners).copied().collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
     }
 
-    fn find_one(&self, number: usize, text: &[u8], found: &mut Vec<Match>) {
+    /// Adds the matches of a rule that overlap no other one, and that are wanted.
+    fn find_one(&self, number: usize, text: &[u8], found: &mut Vec<Match>, is_wanted: fn(&Match) -> bool) {
         let Some((rule, regex)) = self.rules.get(number).and_then(|rule| Some((rule, rule.regex()?))) else { return };
         // Mostly there is no match, and looking for one needs no memory.
         if !regex.is_match(text) {
+            return;
+        }
+        if rule.name == TABLE {
+            let is_free = |range: &Range<usize>| !found.iter().any(|other| overlaps(&other.range, range));
+            let cells: Vec<Range<usize>> = tables::cells(text).into_iter().filter(is_free).collect();
+            let cells = cells.into_iter().map(|range| self.matched(text, range, number, rule.kind));
+            found.extend(cells.filter(is_wanted));
             return;
         }
         let mut at = 0;
@@ -235,17 +266,34 @@ impl Finder {
             let Some(whole) = groups.get(0) else { return };
             let secret = (0..regex.captures_len()).rev().find_map(|group| groups.get(group)).unwrap_or(whole);
             let range = secret.range();
-            let is_taken = found.iter().any(|other| other.range.start < range.end && range.start < other.range.end);
+            let is_taken = found.iter().any(|other| overlaps(&other.range, &range));
             let is_it = (rule.check)(text, &groups) || self.is_stand_in(secret.as_bytes());
             if !range.is_empty() && !is_taken && is_it {
-                found.push(Match { stays: self.stays(secret.as_bytes(), rule.kind), range, rule: number });
+                found.extend(Some(self.matched(text, range, number, rule.kind)).filter(is_wanted));
                 at = whole.end();
             } else {
                 // In `a: PASSWORD=b`, the value of `a` is another assignment.
-                at = groups.get(1).unwrap_or(whole).end();
+                at = groups.iter().skip(1).flatten().next().unwrap_or(whole).end();
             }
             at = at.max(whole.start() + 1);
         }
+    }
+
+    fn matched(&self, text: &[u8], range: Range<usize>, rule: usize, kind: Kind) -> Match {
+        Match { stays: self.stays(&text[range.clone()], kind), range, rule }
+    }
+
+    /// Returns the secrets in the last argument of a command line that the arguments before it give away. `start` is the
+    /// place of that argument.
+    pub(crate) fn find_argument(&self, line: &[u8], start: usize) -> Vec<Match> {
+        let is_of_programs =
+            |number: &usize| self.rules.get(*number).is_some_and(|rule| OF_COMMAND_LINES.contains(&rule.name.as_str()));
+        let mut found = Vec::new();
+        for number in self.candidates(line).into_iter().filter(is_of_programs) {
+            self.find_one(number, line, &mut found, |_| true);
+        }
+        found.retain(|one| one.range.start >= start);
+        found.into_iter().map(|one| Match { range: one.range.start - start..one.range.end - start, ..one }).collect()
     }
 
     fn is_stand_in(&self, text: &[u8]) -> bool {
@@ -316,6 +364,13 @@ impl Finder {
     pub fn has_pointers(&self) -> bool {
         !self.pointers.is_empty()
     }
+}
+
+/// The detectors that know the arguments of programs.
+const OF_COMMAND_LINES: [&str; 3] = ["program-option", "program-argument", "user-flag"];
+
+fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
 }
 
 /// The name of the rule for the user's name on this machine.
@@ -422,6 +477,16 @@ mod tests {
         );
         assert_eq!(found(r#"{\"password\":\"hunter2x\"}"#), [("assignment".into(), "hunter2x".into())]);
         assert_eq!(found("config: DB_PASSWORD=hunter2x"), [("assignment".into(), "hunter2x".into())]);
+    }
+
+    #[test]
+    fn what_looks_like_a_token_in_a_pseudonym_is_none() {
+        let text =
+            b"https://acme.webhook.office.com/webhookb2/redactedl70Yw2/TQvblf/BSA47ur9MV1M0e6vWindknFlcTdEoJ1Y/x";
+        let mut finder = finder();
+        assert!(finder.find(text).iter().any(|one| !one.stays));
+        finder.take_lookalikes_as(Lookalike::Pseudonym);
+        assert!(finder.find(text).iter().all(|one| one.stays));
     }
 
     #[test]

@@ -33,7 +33,7 @@ const LONGEST_MEMBER_NAME: usize = 512;
 const TELLING: &str = "passw|passphrase|passcode|pwd|secret|credential|api[^a-z0-9\"]*key|jwt|bearer|authoriz|dpop|otp\
     |cvv|cvc|passe|pass[^a-z0-9\"]*(?:phrase|code|wr?o?r?d)|kennwort|zugangsdaten|geheimnis|contrasen|senha|passord\
     |wachtwoord|losenord|adgangskode|salasana|haslo|heslo|jelszo|lozinka|zaporka|parool|mdp\
-    |auth[^a-z0-9\"]*token|access[^a-z0-9\"]*token|private[^a-z0-9\"]*key";
+    |client[^a-z0-9\"]*key[^a-z0-9\"]*data|auth[^a-z0-9\"]*token|access[^a-z0-9\"]*token|private[^a-z0-9\"]*key";
 /// Words with which a suspicious name ends.
 const LAST: &str = "token|auth|pass|pw|pin|pat|psk|cookie|(?:api|access|private|secret|encryption|signing|account|master|auth\
     |license|app|storage|subscription|consumer|shared|deploy)[^a-z0-9\"]*key";
@@ -63,7 +63,7 @@ fn patterns(settings: &Settings) -> Vec<(Look, String)> {
     let mut all = vec![
         (Look::Name, format!(r"(?:{TELLING})[^\s=:]*{IS}")),
         (Look::Name, format!(r"(?:{LAST}){IS}")),
-        (Look::Name, r"[?&][a-z0-9_.~-]+=".to_owned()),
+        (Look::Name, r"[?&][a-z0-9_.~%-]+=".to_owned()),
         // A name of several words, as no program's variables have. It may contain escaped quotes.
         (Look::Other, format!(r#"(?:{TELLING})(?:[^"]|\\")*[^a-z0-9_."\\-](?:[^"]|\\")*"\s*:"#)),
         // The name of a header, beside which its value stands.
@@ -79,8 +79,19 @@ fn patterns(settings: &Settings) -> Vec<(Look, String)> {
         // Statements, and options of programs.
         (Look::Other, r#"identified[\s\\nrt]|password[\s\\nrt(]*'|password[\s\\nrt(]+\\*"|set[\s\\nrt]+password"#.to_owned()),
         (Look::Other, r#"(?:mysql|mariadb|sshpass|mongo|login|redis-cli|ldap|zip|sqlcmd|bcp|7z)(?:[^"|;&]|\\")*(?:\s|\\t)-[pwa]"#.to_owned()),
-        (Look::Other, r"(?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord|contrase\S{1,6}a)(?:\s|\\t)+(?:is|was|ist|lautet|est|es|to)(?:[\s:]|\\t)".to_owned()),
+        (Look::Other, r"(?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord|contrase\S{1,6}a)(?:\s|\\t)+(?:is|was|ist|lautet|est|es|to|has|set|reset|changed)(?:[\s:]|\\t)".to_owned()),
         (Look::Other, r"-u(?:ser)?[ =]".to_owned()),
+        // A telling name in a list, in a call, or above a column; then the divider.
+        (Look::Other, format!(r#"(?:{TELLING}|{LAST})[a-z0-9_ .*`-]*(?:\\*["'])?[\s*`]*(?:[|,;\]\t\r\n]|\\+[tnr]|\(\s*\\*["'])"#)),
+        (Look::Other, format!(r#"(?:{TELLING}|{LAST})[a-z0-9_.-]*\\*["']?(?:\s|\\+[nrt])+value\s*:"#)),
+        (Look::Other, format!(r"(?:env|arg)(?:\s|\\t)+[a-z0-9_]*(?:{TELLING}|{LAST})[a-z0-9_]*(?:\s|\\+[nrt])")),
+        (Look::Other, format!(r#"variable\s+\\*["'][a-z0-9_.-]*(?:{TELLING}|{LAST})"#)),
+        // Arguments in an array, and those of further programs, or what they read.
+        (Look::Other, r#"[\[,]\s*\\*"-[a-z]"#.to_owned()),
+        (Look::Other, r#"(?:sqlplus|smb[a-z]+|rpcclient|htpasswd|snmp[a-z]+|securestring)(?:\s|\\t)|curl(?:[^"|;&]|\\")*(?:\s|\\t)-[a-z]*u|chpasswd|-stdin|sudo\s+-s|--with-token"#.to_owned()),
+        (Look::Other, r"(?:login|machine)(?:\s|\\+[nrt])+\S+(?:\s|\\+[nrt])+(?:account|login|password)(?:\s|\\+[nrt])|:(?:5432|5433|6432|\*):".to_owned()),
+        (Look::Other, r"(?:signature|response|mac)\s*=|(?:-| )code(?:\s|\\t)+(?:is|was|has|to|set|reset|changed)".to_owned()),
+        (Look::Other, r"\$(?:[156y]|apr1|2[aby]|argon2|pbkdf2)|access_token\$|private-lines".to_owned()),
         (Look::Other, r"private key|(?:basic|bearer|dpop)[\s:\\]|cookie:|aws[a-z0-9_ .-]*(?:secret|key)".to_owned()),
         // Tokens that are short, or that other characters divide.
         (Look::Other, r"xox[a-z][.-]|[0-9]{8}:aa|webhook\.office\.com/|fo1_|fm[12][ar]?_".to_owned()),
@@ -309,9 +320,9 @@ fn end_of_member_name(text: &[u8], end: usize) -> Option<usize> {
     None
 }
 
-/// Returns the place of the last byte before `end` that is not between a name and its value.
+/// Returns the place of the last byte before `end` that is not between a name and its value, or the next name.
 fn last_of_name(text: &[u8], end: usize) -> usize {
-    let is_between = |byte: &u8| byte.is_ascii_whitespace() || b":=\"'\\".contains(byte);
+    let is_between = |byte: &u8| byte.is_ascii_whitespace() || b":=,]\"'\\".contains(byte);
     text[..end].iter().rposition(|byte| !is_between(byte)).unwrap_or_default()
 }
 

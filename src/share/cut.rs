@@ -146,7 +146,8 @@ impl Cut {
         }
     }
 
-    fn is_inside(&self, header: &EventHeader) -> bool {
+    /// Returns whether an event is of the time and the sessions to cut out.
+    pub(crate) fn is_inside(&self, header: &EventHeader) -> bool {
         let Selection { from, to, streams, .. } = &self.selection;
         from.is_none_or(|from| header.time >= from)
             && to.is_none_or(|to| header.time <= to)

@@ -39,6 +39,10 @@ pub(super) struct Spot<'a> {
     name: Option<Range<usize>>,
     /// The place of the name of its member.
     own_name: Option<Range<usize>>,
+    /// In an array: the strings before it.
+    before: &'a [Range<usize>],
+    /// In an array: the program whose arguments it may contain.
+    program: Option<Range<usize>>,
 }
 
 impl Spot<'_> {
@@ -56,6 +60,28 @@ impl Spot<'_> {
     /// The place of that name.
     pub(super) fn name_range(&self) -> Option<&Range<usize>> {
         self.name.as_ref()
+    }
+
+    /// The string before it in an array.
+    pub(super) fn previous(&self) -> Option<Cow<'_, str>> {
+        self.before.last().and_then(|range| self.text.get(range.clone())).map(unescaped)
+    }
+
+    /// The place from the first string of its array on; its own place, if there is none before.
+    pub(super) fn with_previous(&self) -> Range<usize> {
+        self.before.first().map_or(self.range.start, |first| first.start)..self.range.end
+    }
+
+    /// The command line of which it is an argument, up to it: the strings of its array, if one of them is an option.
+    pub(super) fn command_line(&self) -> Option<String> {
+        let is_option = |range: &Range<usize>| self.text.get(range.start) == Some(&b'-');
+        let nearest = &self.before[self.before.len().saturating_sub(NEAREST_ARGUMENTS)..];
+        if self.kind != SpotKind::Text || !nearest.iter().any(is_option) && !is_option(&self.range) {
+            return None;
+        }
+        let words = self.program.iter().chain(nearest).filter_map(|range| self.text.get(range.clone()));
+        let line: String = words.map(|word| format!("{} ", unescaped(word))).collect();
+        Some(line).filter(|line| !line.is_empty())
     }
 
     /// The contents.
@@ -107,6 +133,14 @@ const LABELS: [&str; 13] = [
 const VALUES: [&str; 5] = ["value", "val", "v", "default", "const"];
 /// Further members with a value that the member with their object describes.
 const CONTENTS: [&str; 7] = ["data", "text", "content", "plaintext", "plain", "raw", "current"];
+/// Members with the program to which the arguments beside them belong.
+const PROGRAMS: [&str; 5] = ["command", "cmd", "program", "executable", "file"];
+/// Members with the names of the columns of the rows beside them.
+const COLUMNS: [&str; 6] = ["columns", "headers", "header", "fields", "column_names", "columnNames"];
+/// The maximum number of strings of an array that are remembered.
+const MAX_STRINGS: usize = 100;
+/// As many arguments before one may say what it is.
+const NEAREST_ARGUMENTS: usize = 12;
 /// How far a label after its value is looked for. Unit: bytes.
 const NEAR: usize = 2048;
 
@@ -115,8 +149,15 @@ fn is_in(names: &[&str], name: &[u8]) -> bool {
 }
 
 /// An array or object that is open.
+#[derive(Default)]
 struct Open {
     is_object: bool,
+    /// In an array: its strings.
+    strings: Vec<Range<usize>>,
+    /// In an object: the names of the columns of rows in it.
+    columns: Vec<Range<usize>>,
+    /// In an object: the program of arguments in it.
+    program: Option<Range<usize>>,
     /// In an object: the value of a label, which may describe the `value` after it. In an array: the flag before an item.
     label: Option<Range<usize>>,
 }
@@ -159,7 +200,7 @@ impl Walk<'_> {
         let start = self.at;
         match self.text.get(start)? {
             bracket @ (b'{' | b'[') => {
-                self.open.push(Open { is_object: *bracket == b'{', label: None });
+                self.open.push(Open { is_object: *bracket == b'{', ..Open::default() });
                 self.at = start + 1;
                 return Some(true);
             }
@@ -225,7 +266,11 @@ impl Walk<'_> {
 
     fn close(&mut self) -> Option<bool> {
         self.at += 1;
-        self.open.pop();
+        let closed = self.open.pop()?;
+        let has_columns = self.member().is_some_and(|name| is_in(&COLUMNS, name));
+        if let Some(open) = self.open.last_mut().filter(|open| has_columns && open.is_object) {
+            open.columns = closed.strings;
+        }
         Some(false)
     }
 
@@ -255,13 +300,25 @@ impl Walk<'_> {
 
     fn remember_label(&mut self, value: Range<usize>) {
         let is_label = self.member().is_some_and(|name| is_in(&LABELS, name));
+        let is_program = self.member().is_some_and(|name| is_in(&PROGRAMS, name));
         let is_flag = self.text[value.clone()].starts_with(b"-");
-        if let Some(open) = self.open.last_mut() {
-            match open.is_object {
-                true if is_label => open.label = Some(value),
-                true => {}
-                false => open.label = is_flag.then_some(value),
-            }
+        let Some(open) = self.open.last_mut() else { return };
+        if open.is_object {
+            open.program = is_program.then(|| value.clone()).or(open.program.take());
+            open.label = is_label.then_some(value).or(open.label.take());
+        } else {
+            open.label = is_flag.then(|| value.clone());
+            open.strings.extend((open.strings.len() < MAX_STRINGS).then_some(value));
+        }
+    }
+
+    /// Returns the name of the column of a value in a row.
+    fn column(&self) -> Option<Range<usize>> {
+        let [.., table, rows, row] = &self.open[..] else { return None };
+        let is_row = !rows.is_object && !row.is_object;
+        match self.path.last() {
+            Some(Step::Item(index)) if is_row => table.columns.get(*index).cloned(),
+            _ => None,
         }
     }
 
@@ -288,7 +345,7 @@ impl Walk<'_> {
         let label = || open.and_then(|open| open.label.clone());
         let own = members.next();
         let is_flag = self.text.get(range.start) == Some(&b'-');
-        let Some(member) = self.member() else { return label().filter(|_| !is_flag).or(own) };
+        let Some(member) = self.member() else { return label().filter(|_| !is_flag).or_else(|| self.column()).or(own) };
         match member {
             name if is_in(&VALUES, name) => {
                 label().or_else(|| self.label_after(range.end)).or_else(|| members.next()).or(own)
@@ -306,7 +363,11 @@ impl Walk<'_> {
         let members = || self.path.iter().rev().filter_map(member);
         let name = if kind == SpotKind::Name { members().next() } else { self.described(&range, members()) };
         let own_name = members().next();
-        visit(&Spot { text: self.text, path: &self.path, range, kind, name, own_name });
+        let strings = self.open.last().filter(|open| !open.is_object).map(|open| &open.strings[..]);
+        let around = self.open.len().checked_sub(2).and_then(|at| self.open.get(at));
+        let program = strings.and(around).and_then(|open| open.program.clone());
+        let before = strings.unwrap_or_default();
+        visit(&Spot { text: self.text, path: &self.path, range, kind, name, own_name, before, program });
     }
 }
 
@@ -359,11 +420,25 @@ mod tests {
             (r#"{"args":["--api-key","x","y"]}"#, "/args/2 args y"),
             (r#"{"args":["--api-key",{"a":"x"}]}"#, "/args/1/a a x"),
             (r#"{"args":["--token","--verbose"]}"#, "/args/1 args --verbose"),
+            (r#"{"columns":["user","password"],"rows":[["me","x"],["you","y"]]}"#, "/rows/1/1 password y"),
+            (r#"{"columns":["user"],"rows":[["me","x"]]}"#, "/rows/0/1 rows x"),
             (r#"{"value":"x"}"#, "/value value x"),
             (r#"{"value":"x","name":"#, "/value value x"),
         ] {
             assert!(spots(text).0.contains(&described.to_owned()), "{text}: {:?}", spots(text).0);
         }
+    }
+
+    #[test]
+    fn the_strings_of_an_array_may_be_a_command_line() {
+        let lines = |text: &str| {
+            let mut found = Vec::new();
+            walk(text.as_bytes(), |spot| found.extend(spot.command_line()));
+            found
+        };
+        assert_eq!(lines(r#"["mysql","-pX","db"]"#), ["mysql ", "mysql -pX "]);
+        assert_eq!(lines(r#"{"command":"redis-cli","args":["-a","X"]}"#), ["redis-cli ", "redis-cli -a "]);
+        assert_eq!(lines(r#"["a","b",{"c":"-d"},1]"#), [""; 0]);
     }
 
     #[test]

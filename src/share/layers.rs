@@ -5,10 +5,12 @@ use super::json_text::{Spot, SpotKind, walk};
 use super::known::Known;
 use super::lanes::Part;
 use super::mapped::{Edit, Mapped, applied, json_escaped};
+use super::runs::{base64_runs, is_base64, json_blocks, padded, runs, spaced, wrapped_runs};
 use crate::redact::detectors::Severity;
-use crate::redact::encoding::{SHORTEST_BASE64, decoded, percent_encoded};
-use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects};
+use crate::redact::encoding::{decoded, percent_encoded};
+use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects, is_named_by};
 use crate::wire::json;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Forms within forms are followed to this depth.
@@ -40,12 +42,23 @@ pub(super) struct Context<'a> {
     is_name: bool,
     /// Whether the text is a value of JSON without quotes.
     is_scalar: bool,
+    /// The secrets in it that the arguments before it give away.
+    argument: &'a [Match],
 }
 
 impl<'a> Context<'a> {
     /// The context of a text at a place.
     pub(super) fn at(place: &'a dyn Fn() -> String) -> Self {
-        Self { name: None, place, parts: &[], suspects: None, depth: 0, is_name: false, is_scalar: false }
+        Self {
+            name: None,
+            place,
+            parts: &[],
+            suspects: None,
+            depth: 0,
+            is_name: false,
+            is_scalar: false,
+            argument: &[],
+        }
     }
 
     /// The same with a name.
@@ -64,13 +77,13 @@ impl<'a> Context<'a> {
     }
 
     fn deeper(self) -> Self {
-        Self { depth: self.depth + 1, parts: &[], suspects: None, ..self }
+        Self { depth: self.depth + 1, parts: &[], suspects: None, argument: &[], ..self }
     }
 
     /// Whether there can be a secret in a place of a message.
     fn suspects(&self, spot: &Spot<'_>) -> bool {
         let touches = |suspects: &Suspects| {
-            suspects.touch(&spot.range) || spot.name_range().is_some_and(|name| suspects.touch(name))
+            suspects.touch(&spot.with_previous()) || spot.name_range().is_some_and(|name| suspects.touch(name))
         };
         self.suspects.is_none_or(touches)
     }
@@ -142,7 +155,8 @@ impl Replacer {
             return Vec::new();
         }
         let place = || format!("{}{}", (context.place)(), spot.pointer());
-        let name = spot.own_name().filter(|own| self.finder.is_member(own)).or_else(|| spot.name());
+        let name = spot.own_name().filter(|own| self.finder.is_member(own));
+        let name = name.or_else(|| named_by_previous(spot)).or_else(|| spot.name());
         let (is_name, is_scalar) = (spot.kind == SpotKind::Name, spot.kind == SpotKind::Scalar);
         let inner = Context { name: name.as_deref(), place: &place, parts, is_name, is_scalar, ..context };
         let shift = |edit: Edit| {
@@ -156,16 +170,25 @@ impl Replacer {
                 let mapped = Mapped::json_string(spot.contents());
                 let is_protocol = context.depth == 0 && is_of_protocol(spot);
                 let name = inner.name.filter(|_| !is_name && !is_protocol);
-                let edits = self.text(&mapped.text, inner.named(name), found);
+                let argument = self.argument(spot, &mapped.text);
+                let edits = self.text(&mapped.text, Context { argument: &argument, ..inner.named(name) }, found);
                 edits.into_iter().map(|edit| shift(mapped.original(edit, json_escaped))).collect()
             }
         }
     }
 
+    /// Returns the secrets in an item of an array that the items before it give away, if they are a command line.
+    fn argument(&self, spot: &Spot<'_>, text: &[u8]) -> Vec<Match> {
+        let Some(line) = spot.command_line() else { return Vec::new() };
+        let start = line.len();
+        self.finder.find_argument(&[line.as_bytes(), text].concat(), start)
+    }
+
     /// Returns the edits of a text.
     pub(super) fn text(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
         // Elsewhere, more than the text and its name decides.
-        if context.depth > 0 || !context.parts.is_empty() || self.finder.has_pointers() {
+        let is_special = !context.parts.is_empty() || !context.argument.is_empty();
+        if context.depth > 0 || is_special || self.finder.has_pointers() {
             return self.search(text, context, found);
         }
         let (mut edits, before) = (Vec::new(), found.len());
@@ -190,6 +213,7 @@ impl Replacer {
             edits.extend(part.text.map(|text| Edit { range: part.range, text }));
         }
         if context.depth < DEEPEST {
+            self.json_in_text(text, context.deeper(), &mut taken, &mut edits, found);
             self.percent_encoded(text, context.deeper(), &mut taken, &mut edits, found);
         }
         for one in self.matches(text, context, &taken) {
@@ -226,9 +250,7 @@ impl Replacer {
     /// Returns the secrets in a text: those whose place was named, those that a detector finds, and those that are known
     /// from elsewhere.
     fn matches(&self, text: &[u8], context: Context<'_>, taken: &[Range<usize>]) -> Vec<Match> {
-        let is_free = |all: &[Match], range: &Range<usize>| {
-            !taken.iter().any(|other| overlap(other, range)) && !all.iter().any(|other| overlap(&other.range, range))
-        };
+        let is_free = |all: &[Match], range: &Range<usize>| !all.iter().any(|other| overlap(&other.range, range));
         let mut all = Vec::new();
         if !context.is_name
             && self.finder.has_pointers()
@@ -240,7 +262,7 @@ impl Replacer {
             Some(name) => self.finder.find_named(name, text),
             None => self.finder.find(text),
         };
-        for one in found {
+        for one in context.argument.iter().cloned().chain(found) {
             let one = Match { range: after_percent(text, one.range.clone()), ..one };
             if is_free(&all, &one.range) && !one.range.is_empty() {
                 all.push(one);
@@ -253,7 +275,22 @@ impl Replacer {
                 all.push(Match { range, rule, stays: false });
             }
         }
-        all
+        all.into_iter().flat_map(|one| self.apart(text, one, taken)).collect()
+    }
+
+    /// Returns the parts of a secret that are not taken already.
+    fn apart(&self, text: &[u8], one: Match, taken: &[Range<usize>]) -> Vec<Match> {
+        let mut inside: Vec<&Range<usize>> = taken.iter().filter(|other| overlap(other, &one.range)).collect();
+        if inside.is_empty() {
+            return vec![one];
+        }
+        inside.sort_by_key(|other| other.start);
+        let starts = std::iter::once(one.range.start).chain(inside.iter().map(|other| other.end));
+        let ends = inside.iter().map(|other| other.start).chain([one.range.end]);
+        let parts = starts.zip(ends).filter(|(start, end)| start < end).map(|(start, end)| start..end);
+        let kind = self.finder.rule(one.rule).map_or(Kind::Password, |rule| rule.kind);
+        let stays = |part: &Range<usize>| one.stays || self.finder.stays(&text[part.clone()], kind);
+        parts.map(|range| Match { stays: stays(&range), range, rule: one.rule }).collect()
     }
 
     /// Adds the edits of base64 of text.
@@ -308,6 +345,28 @@ impl Replacer {
         edits
     }
 
+    /// Adds the edits of JSON in lines or blocks of a text.
+    fn json_in_text(
+        &self,
+        text: &[u8],
+        context: Context<'_>,
+        taken: &mut Vec<Range<usize>>,
+        edits: &mut Vec<Edit>,
+        found: &mut Vec<Found>,
+    ) {
+        for block in json_blocks(text) {
+            let inner = &text[block.clone()];
+            if !is_json(inner) || taken.iter().any(|other| overlap(other, &block)) {
+                continue;
+            }
+            for edit in self.json(inner, context, &|_| Vec::new(), found).into_iter().flatten() {
+                let range = edit.range.start + block.start..edit.range.end + block.start;
+                taken.push(range.clone());
+                edits.push(Edit { range, ..edit });
+            }
+        }
+    }
+
     /// Adds the edits of percent-encoded text. These come before all others, because a hexadecimal digit of `%2F` looks
     /// like a part of what follows.
     fn percent_encoded(
@@ -327,17 +386,24 @@ impl Replacer {
             if mapped.text.len() == range.len() || taken.iter().any(|other| overlap(other, &range)) {
                 continue;
             }
-            let inner = self.text(&mapped.text, context, found);
-            // What stays, stays in this form, too.
-            if !inner.is_empty() || !self.matches(&mapped.text, context, &[]).is_empty() {
-                taken.push(range.clone());
-            }
-            for edit in inner {
+            let shifted = |edit: Edit| {
                 let edit = mapped.original(edit, percent_encoded);
-                edits.push(Edit { range: edit.range.start + range.start..edit.range.end + range.start, ..edit });
-            }
+                Edit { range: edit.range.start + range.start..edit.range.end + range.start, ..edit }
+            };
+            let inner: Vec<Edit> = self.text(&mapped.text, context, found).into_iter().map(shifted).collect();
+            taken.extend(inner.iter().map(|edit| edit.range.clone()));
+            edits.extend(inner);
+            // What stays, stays in this form, too.
+            let stays = self.matches(&mapped.text, context, &[]).into_iter().filter(|one| one.stays);
+            taken.extend(stays.map(|one| shifted(Edit { range: one.range, text: Vec::new() }).range));
         }
     }
+}
+
+/// Returns the string before an item of an array, if it is the name of what looks like a secret.
+fn named_by_previous<'a>(spot: &'a Spot<'_>) -> Option<Cow<'a, str>> {
+    let value = || Mapped::json_string(spot.contents());
+    spot.previous().filter(|name| spot.kind == SpotKind::Text && is_named_by(name, &value().text))
 }
 
 /// Leaves out the digits of a percent-encoded byte at the beginning of a range.
@@ -375,87 +441,7 @@ fn is_json(text: &[u8]) -> bool {
         && json::check(text).is_ok()
 }
 
-fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
-}
-
-/// Returns what may be base64: runs of its characters with their padding, or, if such a run looks like a path, the parts
-/// between its slashes.
-fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let divided = |range: Range<usize>| -> Vec<Range<usize>> {
-        if !text[range.clone()].contains(&b'/') || decoded(&text[range.clone()]).is_some_and(|inner| inner.is_text()) {
-            return vec![range];
-        }
-        let start = range.start;
-        runs(&text[range], |byte| byte != b'/').map(|part| part.start + start..part.end + start).collect()
-    };
-    let is_long = |range: &Range<usize>| range.len() >= SHORTEST_BASE64;
-    runs(text, is_base64).map(|range| padded(text, range)).filter(is_long).flat_map(divided).filter(is_long)
-}
-
-/// Adds the padding after a run of base64.
-fn padded(text: &[u8], range: Range<usize>) -> Range<usize> {
-    let padding = text[range.end..].iter().take(2).take_while(|byte| **byte == b'=').count();
-    range.start..range.end + padding
-}
-
-/// The shortest line of base64 that is divided into lines, as MIME (76) and PEM (64) divide it.
-const SHORTEST_LINE: usize = 60;
-
-/// Returns the places of base64 that is divided into lines of the same length, of which the last may be shorter.
-fn wrapped_runs(text: &[u8]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    let last_word = |line: &[u8]| line.len() - memchr::memrchr(b' ', line).map_or(0, |at| at + 1);
-    let has_break = memchr::memchr(b'\n', text).is_some();
-    if !has_break || text.split(|byte| *byte == b'\n').all(|line| last_word(line) < SHORTEST_LINE) {
-        return found;
-    }
-    let mut lines = runs(text, |byte| is_base64(byte) || byte == b'=').peekable();
-    while let Some(first) = lines.next() {
-        let is_line = first.len() >= SHORTEST_LINE && first.len() % 4 == 0;
-        let mut whole = first.clone();
-        while is_line
-            && let Some(next) = lines
-                .next_if(|next| matches!(&text[whole.end..next.start], b"\n" | b"\r\n") && next.len() <= first.len())
-        {
-            whole.end = next.end;
-            if next.len() < first.len() {
-                break;
-            }
-        }
-        if whole.len() > first.len() {
-            found.push(whole);
-        }
-    }
-    found
-}
-
-/// Divides base64 into lines where another one is divided.
-fn spaced(run: Vec<u8>, like: &[u8]) -> Vec<u8> {
-    let mut left = run.into_iter();
-    let mut out: Vec<u8> = Vec::with_capacity(like.len());
-    for byte in like {
-        match byte.is_ascii_whitespace() {
-            true => out.push(*byte),
-            false => out.extend(left.next()),
-        }
-    }
-    out.extend(left);
-    out
-}
-
 /// Whether a byte can be in a percent-encoded part of a URL.
 fn is_url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'-' | b'.' | b'_' | b'~' | b'+')
-}
-
-/// Returns the runs of bytes of a class.
-fn runs(text: &[u8], is_in: fn(u8) -> bool) -> impl Iterator<Item = Range<usize>> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let start = at + text.get(at..)?.iter().position(|byte| is_in(*byte))?;
-        let end = text[start..].iter().position(|byte| !is_in(*byte)).map_or(text.len(), |length| start + length);
-        at = end;
-        Some(start..end)
-    })
 }

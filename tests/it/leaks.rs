@@ -260,4 +260,8 @@ fn a_cut_says_that_it_left_out_stderr() {
     assert!(cut.err().contains("the filter left out 1 event of stderr; `or event:stderr` keeps them"), "{}", cut.err());
     let kept = stage.ok(&["reel", "cut", "a.reel", "-o", "c.reel", "method:x or event:stderr"]);
     assert!(!kept.err().contains("stderr"), "{}", kept.err());
+    let early = stage.ok(&["reel", "cut", "a.reel", "-o", "d.reel", "--to", "0.001"]);
+    assert!(early.err().contains("left out 1 event of stderr: another time or session"), "{}", early.err());
+    let late = stage.ok(&["reel", "cut", "a.reel", "-o", "e.reel", "--from", "0.002"]);
+    assert!(!late.err().contains("stderr"), "{}", late.err());
 }

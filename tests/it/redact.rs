@@ -55,7 +55,7 @@ fn cbor(value: &Value) -> String {
 }
 
 /// A line of an event that is described by a map.
-fn about(milliseconds: u64, kind: &str, exchange: u32, described: &Value) -> Value {
+pub(crate) fn about(milliseconds: u64, kind: &str, exchange: u32, described: &Value) -> Value {
     json!({"time": time(milliseconds), "event": kind, "framing": "whole", "exchange": exchange, "base64": cbor(described)})
 }
 
@@ -117,7 +117,7 @@ fn events(all: &[Planted]) -> Vec<Value> {
     events
 }
 
-fn percent(text: &str) -> String {
+pub(crate) fn percent(text: &str) -> String {
     text.bytes()
         .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()

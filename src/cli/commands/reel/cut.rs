@@ -12,7 +12,6 @@ use crate::share::{Cut, Selection};
 use crate::trace::{EventKind, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Write a part of a reel: what a filter, a time and streams select.
@@ -81,11 +80,11 @@ pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandE
     };
     let out = Output::create(&args.output, args.force)?;
     let mut cut = Cut::new(selection);
-    let (mut events, mut stderr) = (0u64, BTreeSet::new());
+    let (mut events, mut stderr) = (0u64, Vec::new());
     reel.each_event(|event| {
         events += 1;
         if event.header.kind == EventKind::Stderr {
-            stderr.insert(event.header.seq);
+            stderr.push((event.header.seq, cut.is_inside(event.header)));
         }
         cut.take(event);
         Ok(())
@@ -113,11 +112,23 @@ pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandE
     let (out, _) = writer.finish().map_err(writing)?;
     out.finish()?;
     context.printer.note(&format!("{about} in {}", args.output.display()));
-    let left_out = stderr.difference(&kept).count() as u64;
-    if left_out > 0 && !args.filter.is_empty() {
-        let count = counted(left_out, "event");
-        context.printer.note(&format!("the filter left out {count} of stderr; `or event:stderr` keeps them"));
-    }
+    let left_out: Vec<bool> = stderr.into_iter().filter(|one| !kept.contains(&one.0)).map(|one| one.1).collect();
+    note_stderr(&left_out, context);
     warning.print_of_reel(&args.output);
     Ok(Outcome::Clean)
+}
+
+/// Says what of stderr was left out; for each such event, whether only the filter did that.
+fn note_stderr(left_out: &[bool], context: &Context) {
+    let by_filter = left_out.iter().filter(|is_inside| **is_inside).count();
+    let outside = left_out.len() - by_filter;
+    let count = |count: usize| counted(count as u64, "event");
+    if by_filter > 0 {
+        let count = count(by_filter);
+        context.printer.note(&format!("the filter left out {count} of stderr; `or event:stderr` keeps them"));
+    }
+    if outside > 0 {
+        let count = count(outside);
+        context.printer.note(&format!("left out {count} of stderr: another time or session"));
+    }
 }

@@ -61,7 +61,7 @@ pub(crate) struct ListArgs {
 }
 
 /// Where to look for reels.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Folders {
     /// Look in this folder instead of the usual ones (repeatable).
     #[arg(long = "folder", value_name = "FOLDER")]
@@ -206,6 +206,30 @@ pub(super) fn run(args: &ListArgs, context: &Context) -> Result<Outcome, Command
         context.printer.note(&format!("{what} in {}", args.folders.listed()));
     }
     Ok(Outcome::Clean)
+}
+
+/// The lines of the table of the newest reels, at most `width` columns wide, each with its reel. The first line has the
+/// headings. Empty if there are no reels.
+///
+/// # Errors
+///
+/// A named folder cannot be read.
+pub(in crate::cli::commands) fn listing(
+    folders: &Folders,
+    limit: usize,
+    width: usize,
+) -> Result<Vec<(String, Option<PathBuf>)>, CommandError> {
+    let (mut rows, mut paths) = (vec![HEADINGS.map(str::to_owned).to_vec()], vec![None]);
+    for found in folders.reels()?.into_iter().take(limit) {
+        if let Ok(contents) = Contents::of(&found.path) {
+            rows.push(row(&found, &contents));
+            paths.push(Some(found.path));
+        }
+    }
+    if paths.len() == 1 {
+        return Ok(Vec::new());
+    }
+    Ok(table(rows, Some(width)).lines().map(str::to_owned).zip(paths).collect())
 }
 
 impl ListArgs {

@@ -1,0 +1,328 @@
+//! Secrets that are recognised by what surrounds them, or by a check.
+
+use super::{ASSIGNMENT, Detector, Severity, TABLE, checked};
+use crate::redact::checks;
+use crate::redact::classes::Classes;
+use crate::redact::pseudonym::Kind;
+
+/// Texts of which names that suggest a secret contain one.
+const TELLING: &[&str] = &[
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "jwt",
+    "otp",
+    "auth",
+    "pin",
+    "pw",
+    "_pat",
+    "psk",
+    "cookie",
+];
+
+/// The options of programs that take a password, and that have another meaning elsewhere.
+const PROGRAM_OPTION: &str = concat!(
+    r"(?i)\b(?:",
+    r"(?:mysql(?:dump|admin|import|show|check|slap|pump)?|mariadb(?:-[a-z]{1,12})?|7z[ar]?)\b[^\n|;&]{0,200}?\s-p",
+    r"|sshpass\s(?:[^\n|;&]{0,60}?\s)?-p\s?",
+    r"|(?:mongo(?:sh|dump|restore|export|import)?|(?:docker|podman|registry|az)\s+login)\b[^\n|;&]{0,200}?\s-p[\s=]",
+    r"|redis-cli\b[^\n|;&]{0,200}?\s-a[\s=]",
+    r"|ldap[a-z]{3,12}\b[^\n|;&]{0,200}?\s-w\s",
+    r"|(?:zip|unzip|sqlcmd|bcp)\b[^\n|;&]{0,200}?\s(?-i:-P)\s?",
+    r#")\\*["']?([^\s"'\\-][^\s"'\\]{2,})"#,
+);
+
+/// Passwords in statements of SQL.
+const SQL_PASSWORD: &str = concat!(
+    r"(?i)\b(?:",
+    r"IDENTIFIED\s+(?:(?:WITH|VIA)\s+\S{1,60}\s+)?(?:BY|AS|USING)\s+(?:PASSWORD\s*\(?\s*|VALUES\s+)?",
+    r"|SET\s+PASSWORD\s+FOR\s+\S{1,80}\s*=\s*(?:PASSWORD\s*\(\s*)?",
+    r"|PASSWORD\s*\(?\s*",
+    r#")\\*(?:'([^'\\]{2,200})|"([^"\\]{2,200}))|\bIDENTIFIED\s+BY\s+([A-Z0-9_$\#]{3,})"#,
+);
+
+/// Passwords among the arguments of programs, or on their standard input.
+const PROGRAM_ARGUMENT: &str = concat!(
+    r"(?i)(?:",
+    r"\bsqlplus\b[^\n|;&]{0,100}?\s[a-z0-9_$#]{1,40}/",
+    r"|\b(?:smbclient|rpcclient|smbget)\b[^\n|;&]{0,200}?\s(?-i:-U)\s?[^\s%]{1,60}%",
+    r"|\bhtpasswd\s(?:[^\n|;&]{0,100}?\s)?-[a-z]{0,6}b[a-z]{0,6}\s+\S{1,200}\s+\S{1,60}\s+",
+    r"|\bsnmp[a-z]{2,12}\b[^\n|;&]{0,200}?\s-c\s+",
+    r#"|\bcurl\b[^\n|;&]{0,300}?\s-[a-z]{0,6}u\s?\\*["']?[^\s:"'/=-][^\s:"'/=]{0,60}:"#,
+    r#"|\bsecurestring\s+(?:-string\s+)?\\*["']"#,
+    r#")\\*["']?([^\s"'\\@-][^\s"'\\@]{2,})"#,
+    r#"|(?i)\b(?:echo|printf)\s+(?:-[a-z]{1,3}\s+)?\\*["']?(?:[^\s:"'|\\]{1,40}:)?([^\s:"'|\\]{3,})\\*["']?\s*\|\s*"#,
+    r"(?:sudo\s+-S|(?:sudo\s+)?chpasswd|[^\n|;&]{1,80}?\s--(?:stdin|password-stdin|with-token))",
+);
+
+/// What a program reads its passwords from: `.netrc` and `.pgpass`.
+const LOGIN_FILE: &str = concat!(
+    r"(?i)\b(?:(?:machine\s+\S{1,200}|default)\s+)?login\s+\S{1,200}\s+(?:account\s+\S{1,200}\s+)?password\s+",
+    r#"([^\s"'\\]{3,})|(?m:^)(?:[^\s:#/]{1,200}):(?:5432|5433|6432|\*):[^\s:]{1,60}:[^\s:]{1,60}:([^\s:]{3,})(?m:$)"#,
+);
+
+/// A name and its value in YAML or a Dockerfile, or a variable and its default in HCL.
+const CONFIG_ENTRY: &str = concat!(
+    r#"(?i)(?:\bname:\s*["']?([a-z0-9_.-]{1,60})["']?\s*\n\s*value:\s*["']?"#,
+    r#"|(?-i:\b(?:ENV|ARG|setenv))\s+([a-z0-9_]{1,60})\s+["']?"#,
+    r#"|\bvariable\s+["']([a-z0-9_.-]{1,60})["']\s*\{[^{}]{0,300}?\bdefault\s*=\s*["'])([^\s"'{}]{4,})"#,
+);
+
+/// All of them, the most specific first.
+pub(super) const CONTEXTS: &[Detector] = &[
+    checked(
+        "basic-credentials",
+        Severity::High,
+        Kind::Token,
+        (&["basic"], r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})"),
+        checks::basic,
+        "Basic dXNlcjpodW50ZXIyLXM=",
+    ),
+    checked(
+        "bearer-token",
+        Severity::High,
+        Kind::Token,
+        (&["bearer", "dpop"], r#"(?i)\b(?:bearer|dpop)[\s:]{1,4}["']?([A-Za-z0-9_.~+/=-]{8,})"#),
+        checks::random,
+        "Bearer <32>",
+    ),
+    checked(
+        "authorization",
+        Severity::High,
+        Kind::Token,
+        (
+            &["authorization"],
+            r#"(?i)\bauthorization\\*["']?\s*[:=]\s*\\*["']?(?:[a-z][a-z0-9-]{1,20}[ \t]+)?([A-Za-z0-9_.~+/=:-]{8,})"#,
+        ),
+        checks::random,
+        "Authorization: Token <40>",
+    ),
+    checked(
+        "signature",
+        Severity::Medium,
+        Kind::Token,
+        (&["signature", "response", "mac"], r#"(?i)\b(?:signature|response|mac)\s*=\s*\\*"?([A-Za-z0-9+/=%_-]{20,})"#),
+        checks::random,
+        "Digest username=\"me\", response=\"<32h>\"",
+    ),
+    checked(
+        "cookie",
+        Severity::High,
+        Kind::Token,
+        (&["cookie:"], r"(?i)cookie:[ \t]*([^\r\n]{4,})"),
+        checks::any,
+        "Cookie: sid=<24>; theme=dark",
+    ),
+    checked(
+        "url-password",
+        Severity::High,
+        Kind::Password,
+        (&["://"], r#"(?i)[a-z][a-z0-9+.-]{1,20}://[^\s/?#:@"'<>]*:([^\s/@"'<>]+)@"#),
+        checks::not_placeholder,
+        "postgres://app:<12>@db.example.com:5432/app",
+    ),
+    checked(
+        "url-user-token",
+        Severity::High,
+        Kind::Token,
+        (&["://"], r#"(?i)[a-z][a-z0-9+.-]{1,20}://([^\s/?#:@"'<>]{16,})@"#),
+        checks::random,
+        "https://<32h>@o1.ingest.example.com/1",
+    ),
+    checked(
+        "query-parameter",
+        Severity::Medium,
+        Kind::Password,
+        (&["?", "&"], r#"[?&]([A-Za-z0-9_.~%-]{1,60})=([^\s&#"'<>\\]{4,})"#),
+        checks::parameter,
+        "https://example.com/cb?access_token=<20>",
+    ),
+    checked(
+        "user-flag",
+        Severity::High,
+        Kind::Password,
+        (&["--user", "-u"], r#"(?:--user|(?:^|\s)-u)[ =]["']?[^\s:"'/]+:([^\s"'/]{3,})"#),
+        checks::not_number,
+        "curl --user jane:<12> https://example.com",
+    ),
+    checked(
+        "flag",
+        Severity::High,
+        Kind::Password,
+        (&["-"], r#"(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9-]{1,40})[ =]["']?([^\s"'\\-][^\s"'\\]{2,})"#),
+        checks::flag,
+        "server --passphrase <10>",
+    ),
+    checked(
+        "program-option",
+        Severity::High,
+        Kind::Password,
+        (
+            &["mysql", "mariadb", "sshpass", "mongo", " login", "redis-cli", "ldap", "zip", "sqlcmd", "bcp", "7z"],
+            PROGRAM_OPTION,
+        ),
+        checks::last_not_placeholder,
+        "mysql -u app -p<12> shop",
+    ),
+    checked(
+        "program-argument",
+        Severity::High,
+        Kind::Password,
+        (
+            &[
+                "sqlplus",
+                "smbclient",
+                "rpcclient",
+                "htpasswd",
+                "snmp",
+                "passwd",
+                "--stdin",
+                "sudo",
+                "-stdin",
+                "--with-token",
+                "curl",
+                "securestring",
+            ],
+            PROGRAM_ARGUMENT,
+        ),
+        checks::last_not_placeholder,
+        "curl -ujane:<12> https://example.com",
+    ),
+    checked(
+        "login-file",
+        Severity::High,
+        Kind::Password,
+        (&["login", "machine", ":5432:", ":5433:", ":6432:", ":*:"], LOGIN_FILE),
+        checks::login,
+        "machine api.example.com login me password <14>",
+    ),
+    checked(
+        "sql-password",
+        Severity::High,
+        Kind::Password,
+        (&["identified", "password"], SQL_PASSWORD),
+        checks::last_not_placeholder,
+        "CREATE USER app IDENTIFIED BY '<12>'",
+    ),
+    checked(
+        "xml-element",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["</", "&lt;/"],
+            r"(?i)(?:<|&lt;)([a-z][a-z0-9_.:-]{0,60})(?:\s[^<>]{0,200})?(?:>|&gt;)\s*(?:<!\[CDATA\[)?([^<>\s][^<>]{0,200}?)\s*(?:\]\]>)?(?:<|&lt;)/",
+        ),
+        checks::labelled,
+        "&lt;password&gt;<12>&lt;/password&gt;",
+    ),
+    checked(
+        "xml-attribute",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["value=", "value =", "content="],
+            r#"(?i)\b(?:name|key|id|property)\s*=\s*\\*["']([^"'\\<>]{1,60})\\*["'][^<>]{0,200}?\b(?:value|content)\s*=\s*\\*["']([^"'\\<>]{1,200})"#,
+        ),
+        checks::labelled,
+        "key=\"ApiKey\" value=\"<12>\"",
+    ),
+    checked(
+        "xml-entry",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["string>", "value>", "data>", "string&gt;", "value&gt;", "data&gt;"],
+            r"(?i)(?:<|&lt;)(?:key|name|property|member)(?:>|&gt;)\s*([^<>&]{1,60}?)\s*(?:<|&lt;)/[a-z]{1,20}(?:>|&gt;)\s*(?:<|&lt;)(?:string|value|data)(?:>|&gt;)\s*([^<>]{1,200}?)\s*(?:<|&lt;)/",
+        ),
+        checks::labelled,
+        "&lt;key&gt;password&lt;/key&gt;&lt;string&gt;<12>&lt;/string&gt;",
+    ),
+    checked(
+        "config-entry",
+        Severity::Medium,
+        Kind::Password,
+        (&["value:", "default", "env ", "arg "], CONFIG_ENTRY),
+        checks::labelled,
+        "- name: API_KEY\n  value: <24>",
+    ),
+    checked(
+        "call-argument",
+        Severity::Medium,
+        Kind::Password,
+        (
+            TELLING,
+            r#"(?:\b([A-Za-z_][A-Za-z0-9_.]{0,60})\(|["']([A-Za-z_][A-Za-z0-9_. -]{0,60})\\*["']\s*,)\s*\\*["']([^"'\\\r\n]{4,200})\\*["']"#,
+        ),
+        checks::argument,
+        "define('DB_PASSWORD', '4<14>')",
+    ),
+    checked(
+        TABLE,
+        Severity::Medium,
+        Kind::Password,
+        (TELLING, r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]"#),
+        checks::any,
+        "| user | password |\n| --- | --- |\n| me | 7<14> |",
+    ),
+    checked(
+        "told-password",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["pass", "pin", "kennwort", "contrase", "senha", "wachtwoord", " code"],
+            r#"(?i)\b((?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord)|contrase\S{1,2}a|(?:verification|security|one-time|confirmation|login|authentication|2fa)[ -]code)[ \t]+(?:(?:has been |was )?(?:changed|set|reset)[ \t]+to|is|was|ist|lautet|est|es|to)[ \t]*:?[ \t]+\\*["'`]?([^\s"'`\\,;<>]{3,}[^\s"'`\\,;<>.!?:)])"#,
+        ),
+        checks::told,
+        "the password is <12>",
+    ),
+    checked(
+        ASSIGNMENT,
+        Severity::Medium,
+        Kind::Password,
+        (
+            TELLING,
+            r#"(?:^|\\[nrt]|[^A-Za-z0-9_.\\\x80-\xff])([A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]{0,40})(?:\\*["'])?[ \t]*(?::=|=>|=|:)(?:\*\*|__)?[ \t]*(?:\\*["'`])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
+        ),
+        checks::assignment,
+        "DB_PASSWORD=<12>",
+    ),
+    checked(
+        "card-number",
+        Severity::Medium,
+        Kind::Digits,
+        (&[], r"\b([2-6](?:[ -]?[0-9]){12,18})\b"),
+        checks::card,
+        "4111 1111 1111 1111",
+    )
+    .needing(Classes { digits: 13, ..Classes::NONE }),
+    checked(
+        "iban",
+        Severity::Medium,
+        Kind::Token,
+        (&[], r"\b([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b"),
+        checks::iban,
+        "DE89 3704 0044 0532 0130 00",
+    )
+    .needing(Classes { upper: 2, digits: 2, ..Classes::NONE }),
+    checked(
+        "email-address",
+        Severity::Low,
+        Kind::Email,
+        (&["@"], r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24})\b"),
+        checks::email,
+        "jane.doe@acme-corp.com",
+    ),
+    checked(
+        "home-folder",
+        Severity::Low,
+        Kind::Password,
+        (&["/home/", "/users/", r"\users\"], r#"(?:/home/|/Users/|\\+Users\\+)([^/\s"'\\:;,<>|*?$]{2,64})"#),
+        checks::user,
+        "/home/janedoe/projects",
+    ),
+    checked("high-entropy", Severity::Low, Kind::Token, (&[], r"([A-Za-z0-9+/_=-]{24,})"), checks::entropy, "<40>")
+        .needing(Classes { upper: 3, lower: 3, digits: 2, ..Classes::NONE }),
+];

@@ -1,6 +1,7 @@
 /* The far end of the benchmarks' pipes: an MCP server as small as one can be.
  *
- *   server echo               answers every request line with an empty result of the same id, an initialize with its own
+ *   server echo               answers every request line with an empty result of the same id, an initialize with its own;
+ *                             a request with a progress token gets a progress notification first
  *   server flood COUNT BLOCK  COUNT notifications of about 100 bytes, BLOCK of them to one write
  *   server clock RATE SECONDS numbered notifications with the wall clock's time inside, RATE a second
  */
@@ -27,6 +28,12 @@ static void answer(const char *line) {
     char reply[320];
     const char *id = strstr(line, "\"id\":"), *result = "{\"content\":[]}";
     if (!id) return;
+    const char *token = strstr(line, "\"progressToken\":");
+    if (token) {
+        int n = snprintf(reply, sizeof reply, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+                         "{\"progressToken\":%ld,\"progress\":1}}\n", atol(token + 16));
+        put(reply, (size_t)n);
+    }
     if (strstr(line, "\"initialize\""))
         result = "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},"
                  "\"serverInfo\":{\"name\":\"bench\",\"version\":\"1\"}}";

@@ -51,7 +51,16 @@ if ! can_hold_handlers_back; then
     left_out "tests of Landlock" "this kernel has no Landlock scopes (Linux 6.12)"
 fi
 
+# cargo-deny, unless it is installed, goes into target/tools. Vulnerabilities are left out: their list is not a part of the
+# registry.
+supply_chain() {
+    PATH=$target/tools/bin:$PATH
+    cargo deny --version >/dev/null 2>&1 || cargo install --quiet --locked --root "$target/tools" cargo-deny || return
+    cargo deny --all-features check bans licenses sources
+}
+
 keep_going=yes
+step "supply chain" supply_chain
 if command -v "${CHROMIUM:-chromium}" >/dev/null 2>&1; then
     step "pages" env CHROMIUM="$(command -v "${CHROMIUM:-chromium}")" node tests/page/browser.mjs "$mcpreel" "$work/pages"
 else
@@ -75,6 +84,7 @@ bench host --bin "$mcpreel" --turns 40 --servers 4 --check
 bench filters --bin "$mcpreel" --subscriptions 200 --events 2000 --check
 bench diff_quality --binary "$mcpreel" --messages 1000,10000 --changes 50
 bench diff_speed --bin "$mcpreel" --work "$work" --messages 20000 --changes 200 --check
+bench soak --bin "$mcpreel" --work "$work/soak" --messages 100000 --check
 bench kill9 --bin "$mcpreel" --work "$work" --kills 3 --seed 1
 # Unoptimised, the program's own code takes 20 MiB more.
 bench memory_attacks --binary "$mcpreel" --bound 148

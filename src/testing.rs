@@ -2,6 +2,10 @@
 //!
 //! Everything else is `pub(crate)`, so that the compiler finds dead code.
 
+pub mod cli {
+    pub use crate::cli::with_screen;
+}
+
 pub mod config {
     pub mod entry {
         pub use crate::config::entry::{Overrides, read};

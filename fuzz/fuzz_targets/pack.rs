@@ -9,7 +9,7 @@ fuzz_target!(|text: &str| {
         Ok(pack) => assert!(!pack.name().is_empty()),
         Err(error) => {
             assert!(!error.why.is_empty());
-            assert!(error.place.line <= text.lines().count() as u64 + 1);
+            assert!(error.place.line <= text.lines().flat_map(|line| line.split('\r')).count() as u64 + 1);
         }
     }
 });

@@ -89,11 +89,16 @@ impl MessageExporter for Commands {
     }
 }
 
-/// Returns the command for a message.
-fn command(envelope: &Envelope<'_>, target: &str) -> Option<String> {
+/// Returns the method and the params with which `call` repeats a message of the client, if it can.
+pub(crate) fn repeatable<'a>(envelope: &'a Envelope<'_>) -> Option<(&'a str, Option<String>)> {
     let is_sent = matches!(envelope.kind, MessageKind::Request | MessageKind::Notification);
     let method = envelope.method.as_deref().filter(|method| is_sent && !LEFT_OUT.contains(method))?;
-    let params = envelope.params.map(without_meta).filter(|params| params != "{}");
+    Some((method, envelope.params.map(without_meta).filter(|params| params != "{}")))
+}
+
+/// Returns the command for a message.
+fn command(envelope: &Envelope<'_>, target: &str) -> Option<String> {
+    let (method, params) = repeatable(envelope)?;
     let notify = envelope.kind == MessageKind::Notification && !method.starts_with("notifications/");
     let mut words = vec!["mcpreel".to_owned(), "call".to_owned(), quoted(method)];
     words.extend(params.map(|params| quoted(&params)));

@@ -15,11 +15,16 @@ pub struct ScenarioError {
     pub line: String,
 }
 
+/// The lines of a YAML text, in which a carriage return alone ends a line, too.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| line.split('\r'))
+}
+
 impl ScenarioError {
     /// An error at a position of this text.
     pub fn new(text: &str, place: TextPosition, why: impl Into<String>) -> Self {
         let at = usize::try_from(place.line).unwrap_or(0);
-        let line = text.lines().nth(at.wrapping_sub(1)).unwrap_or_default().to_owned();
+        let line = lines(text).nth(at.wrapping_sub(1)).unwrap_or_default().to_owned();
         Self { place, why: why.into(), line }
     }
 
@@ -84,7 +89,7 @@ fn scalar(ty: &str) -> String {
 /// The name of the member whose name or value is at this position.
 fn member_at(text: &str, place: TextPosition) -> Option<&str> {
     let number = usize::try_from(place.line).ok()?.checked_sub(1)?;
-    let lines: Vec<&str> = text.lines().take(number + 1).collect();
+    let lines: Vec<&str> = lines(text).take(number + 1).collect();
     let line = lines.get(number)?;
     let column = usize::try_from(place.column).ok()?.checked_sub(1)?;
     let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);

@@ -10,6 +10,12 @@ fn complaint(text: &str) -> (u64, u64, String) {
 const SERVERS: &str = "name: x\nservers:\n  memory: {builtin: {}}\n  other: {command: [cat]}\n";
 
 #[test]
+fn a_line_may_end_with_a_carriage_return_alone() {
+    let error = ScenarioError::new("one: 1\rtwo: [\r\nthree", TextPosition { line: 2, column: 6 }, "not closed");
+    assert_eq!(error.line, "two: [");
+}
+
+#[test]
 fn errors_point_at_their_line_and_show_it() {
     let text = format!("{SERVERS}steps:\n  - user: hello\n  - tool: {{server: memry, name: echo}}\n");
     let error = Scenario::read(&text).expect_err("no such server");

@@ -97,6 +97,11 @@ pub struct FilterInput<'a> {
 }
 
 impl Filter {
+    /// The filter that matches everything.
+    pub(crate) fn everything() -> Self {
+        Self(Node::All(Vec::new()))
+    }
+
     /// Parses a filter that knows the five proposals. An empty filter matches everything.
     ///
     /// # Errors
@@ -115,7 +120,7 @@ impl Filter {
         let tokens = tokenize(text)?;
         let mut parser = Parser { tokens: &tokens, at: 0, depth: 0, registry };
         if tokens.is_empty() {
-            return Ok(Self(Node::All(Vec::new())));
+            return Ok(Self::everything());
         }
         let node = parser.any()?;
         match parser.tokens.get(parser.at) {

@@ -93,6 +93,14 @@ impl<T> Pairing<T> {
         }
     }
 
+    /// The request of an exchange.
+    pub(crate) fn of_exchange(&mut self, exchange: u32) -> Option<&mut T> {
+        [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
+            let key = requests.exchanges.get(&exchange)?;
+            requests.open.get_mut(key).map(|(_, remembered)| remembered)
+        })
+    }
+
     /// Removes and returns the request of an exchange that failed and so gets no response by its id.
     pub(crate) fn fail(&mut self, exchange: u32) -> Option<T> {
         [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
@@ -149,6 +157,17 @@ mod tests {
         assert_eq!(pairing.answer(1, ServerToClient, IdKey::Integer(1)), None);
         assert_eq!(pairing.answer(0, ServerToClient, IdKey::Integer(1)), Some("from the client"));
         assert_eq!(pairing.unanswered().count(), 0);
+    }
+
+    #[test]
+    fn a_request_is_found_by_its_exchange_until_it_is_answered() {
+        let mut pairing = Pairing::of(1);
+        pairing.ask_in(7, 1, ClientToServer, IdKey::Integer(1), 10);
+        pairing.ask_in(8, 1, ClientToServer, IdKey::Integer(2), 20);
+        *pairing.of_exchange(7).expect("an earlier one") += 5;
+        assert_eq!(pairing.answer(1, ServerToClient, IdKey::Integer(1)), Some(15));
+        let places = [7, 8, 9].map(|exchange| pairing.of_exchange(exchange).copied());
+        assert_eq!(places, [None, Some(20), None]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) struct Placed {
     pub method: Option<u32>,
     /// For a response to a request from a batch: the method of that request.
     pub batched: Option<Box<str>>,
-    /// For a response: the time since its request, in nanoseconds. For a batch: the longest such time of its responses.
+    /// For a response: the time since its request was sent, or sent again with another token, in nanoseconds. For a batch: the longest such time of its responses.
     pub latency: Option<i64>,
     /// For a response: the number of the event with its request.
     pub asked: Option<u64>,
@@ -58,6 +58,11 @@ impl Viewer {
     /// Finds the request that an event answers.
     pub(crate) fn place(&mut self, header: &EventHeader) -> Placed {
         let Some(message) = &header.message else {
+            if header.is_sent_again()
+                && let Some(call) = self.open.of_exchange(header.exchange)
+            {
+                call.time = header.time;
+            }
             if header.flags.has(Flags::FAILED) {
                 self.failed =
                     self.open.fail(header.exchange).map(|call| (header.exchange, call)).or(self.failed.take());
@@ -305,6 +310,7 @@ fn report_transport(described: &Value, out: &mut String) -> bool {
         "body" => write!(out, "body of {} B {}", described["bytes"], one_line(text("text"))),
         "broken off" => write!(out, "broken off: {}", text("reason")),
         "closed" | "dropped" => out.write_str(text("reason")),
+        "sent again" => write!(out, "status {}; mcpreel has sent it again with another token", described["status"]),
         "refused" => write!(out, "answered by mcpreel with status {}: {}", described["status"], text("reason")),
         what @ ("changed" | "kept") => write!(out, "{what} on the way: {}", one_line(text("original"))),
         what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),

@@ -191,6 +191,11 @@ impl EventHeader {
         self.flags.direction()
     }
 
+    /// Returns whether the event says that mcpreel sent the request of an HTTP exchange again.
+    pub fn is_sent_again(&self) -> bool {
+        self.kind == EventKind::Transport && self.exchange != 0 && self.flags.has(Flags::INJECTED)
+    }
+
     /// Returns whether the event has a direction: messages do, and so do events of an HTTP request or response.
     pub fn has_direction(&self) -> bool {
         self.kind == EventKind::Message || self.kind == EventKind::Transport && self.exchange != 0

@@ -65,10 +65,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "wire",
             "redact",
+            "trace",
             "protocol",
             "proposals",
             "session",
             "validate",
+            "formats",
             "check",
             "explain",
             "diff",
@@ -79,6 +81,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "page",
         ],
     ),
+    ("tui", &["wire", "proposals", "session", "render"]),
     ("cli", &["*"]),
     ("testing", &["*"]),
 ];
@@ -551,6 +554,33 @@ fn every_fuzz_target_is_built_and_described() {
     for name in there {
         assert!(rows.contains(&format!("`{name}`")), "fuzz/README.md does not describe {name}");
     }
+}
+
+/// The crates that a manifest names in its tables of dependencies.
+fn manifest_dependencies(manifest: &str) -> BTreeSet<String> {
+    let mut section = "";
+    let mut found = BTreeSet::new();
+    for line in manifest.lines() {
+        match line.split_once(" = ") {
+            _ if line.starts_with('[') => section = line,
+            Some((name, _)) if matches!(section, "[dependencies]" | "[dev-dependencies]") => {
+                found.insert(name.to_owned());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn every_dependency_is_described() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |name: &str| std::fs::read_to_string(root.join(name)).expect("readable");
+    let page = text("docs/design/dependencies.md");
+    let first_cells = page.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    let described: BTreeSet<String> =
+        first_cells.flat_map(|cell| cell.split(", ")).map(|name| name.replace('`', "")).collect();
+    assert_eq!(described, manifest_dependencies(&text("Cargo.toml")));
 }
 
 #[test]

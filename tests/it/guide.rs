@@ -77,6 +77,7 @@ documents! {
     guide_overlays: "docs/guide/overlays.md",
     guide_packs: "docs/guide/packs.md",
     guide_reading: "docs/guide/reading.md",
+    guide_tui: "docs/guide/tui.md",
     guide_recording: "docs/guide/recording.md",
     guide_reels: "docs/guide/reels.md",
     guide_safety: "docs/guide/safety.md",

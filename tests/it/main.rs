@@ -20,6 +20,7 @@ mod clients;
 mod command_line;
 mod comparing;
 mod completing;
+mod cutting;
 mod diff_views;
 mod events;
 mod files;
@@ -27,6 +28,7 @@ mod gateway;
 mod generated;
 mod housekeeping;
 mod imports;
+mod issued;
 mod mcpl;
 mod mcpl_hosts;
 mod mcpl_peers;
@@ -58,6 +60,7 @@ mod survive;
 mod terminal;
 mod trace_format;
 mod transcripts;
+mod tui;
 
 #[cfg(target_os = "linux")]
 mod fire;

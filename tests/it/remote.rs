@@ -1181,6 +1181,7 @@ impl ExchangeObserver for Kept {
             ExchangeEvent::ResponseBody(bytes) => format!("< {}", String::from_utf8_lossy(bytes)),
             ExchangeEvent::ClientGone(why) => format!("< gone {why}"),
             ExchangeEvent::ResponseEnd(why) => format!("< end {why:?}"),
+            ExchangeEvent::SentAgain(status) => format!("sent again after {status}"),
             ExchangeEvent::Refused(status, why) => format!("< {status} {why}"),
         });
     }

@@ -2,7 +2,7 @@
 
 mod cat;
 mod cut;
-mod list;
+pub(super) mod list;
 mod merge;
 mod prune;
 

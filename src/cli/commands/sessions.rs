@@ -94,6 +94,29 @@ pub(super) fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, Com
     Ok(Outcome::Clean)
 }
 
+/// The lines of the table, at most `width` columns wide, each with what `--session` takes for it. The first line has the
+/// headings. Empty if there are no live sessions.
+///
+/// # Errors
+///
+/// The folder of the sessions cannot be used.
+pub(super) fn listing(width: usize) -> Result<Vec<(String, Option<String>)>, CommandError> {
+    let sessions = live::all()?;
+    let reported: Vec<Value> = sessions.iter().map(to_json).collect();
+    if reported.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut names = vec![None];
+    for session in &reported {
+        let socket = session["socket"].as_str().unwrap_or_default();
+        names.push(Some(socket.to_owned()));
+        let streams = session["streams"].as_array().into_iter().flatten();
+        names.extend(streams.map(|stream| Some(format!("{socket}#{}", stream["stream"]))));
+    }
+    let table = table(&reported, Some(width));
+    Ok(table.lines().map(str::to_owned).zip(names).collect())
+}
+
 /// The session as an object, with its streams if it has several. Unknown members are `null`.
 fn to_json(session: &Live) -> Value {
     let reel = session.text("reel").map(Path::new);

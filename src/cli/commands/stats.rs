@@ -2,7 +2,7 @@
 
 mod audit;
 mod context;
-mod counting;
+pub(super) mod counting;
 
 use crate::cli::packs::PackOptions;
 use crate::cli::printer;
@@ -202,10 +202,7 @@ fn single(
     let width = context.printer.width;
     let sheets = || groupings.iter().map(|grouping| render::sheet(report, *grouping, args.histogram));
     match args.format {
-        Format::Human => {
-            let graphs = if args.histogram { format!("\n{}", render::graphs(report, width)) } else { String::new() };
-            format!("{title}\n\n{}{graphs}{}", render::summary(report, about, width), tables(sheets(), width))
-        }
+        Format::Human => format!("{title}\n\n{}", human(report, about, (groupings, args.histogram), width)),
         Format::Json => {
             let mut counts = render::value(report, groupings, about);
             if !terms.is_empty() {
@@ -219,6 +216,18 @@ fn single(
         }
         Format::Markdown => markdown(sheets()),
     }
+}
+
+/// The counts of one reel as text.
+pub(super) fn human(
+    report: &Report,
+    about: &str,
+    (groupings, has_histogram): (&[Grouping], bool),
+    width: Option<usize>,
+) -> String {
+    let graphs = if has_histogram { format!("\n{}", render::graphs(report, width)) } else { String::new() };
+    let sheets = groupings.iter().map(|grouping| render::sheet(report, *grouping, has_histogram));
+    format!("{}{graphs}{}", render::summary(report, about, width), tables(sheets, width))
 }
 
 /// Tables as text, each after an empty line.

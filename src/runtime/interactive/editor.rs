@@ -22,6 +22,9 @@ use tokio::sync::mpsc;
 /// The maximum length of a line from a pipe, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// The number of lines that are read before the conversation gets to them.
+const READ_AHEAD: usize = 16;
+
 /// Words for completion: the names of servers and tools.
 pub(crate) type Words = Arc<Mutex<Vec<String>>>;
 
@@ -38,7 +41,7 @@ pub(crate) enum Typed {
 
 /// The source of lines.
 pub(crate) struct Lines {
-    lines: mpsc::UnboundedReceiver<Typed>,
+    lines: mpsc::Receiver<Typed>,
     terminal: Option<Terminal>,
     /// The words for completion.
     pub words: Words,
@@ -73,9 +76,9 @@ impl Lines {
     /// The editor cannot be started.
     pub(crate) fn open() -> Result<Self, CommandError> {
         let words = Words::default();
-        let (sender, lines) = mpsc::unbounded_channel();
+        let (sender, lines) = mpsc::channel(READ_AHEAD);
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-            std::thread::spawn(move || read_pipe(std::io::stdin().lock(), |typed| sender.send(typed).is_ok()));
+            std::thread::spawn(move || read_pipe(std::io::stdin().lock(), |typed| sender.blocking_send(typed).is_ok()));
             return Ok(Self { lines, terminal: None, words });
         }
         let failed = |error: ReadlineError| CommandError::new(ErrorKind::Internal, format!("no line editor: {error}"));
@@ -101,7 +104,7 @@ impl Lines {
                     Err(ReadlineError::Interrupted) => Typed::Interrupt,
                     Err(_) => break,
                 };
-                if sender.send(typed).is_err() {
+                if sender.blocking_send(typed).is_err() {
                     break;
                 }
             }

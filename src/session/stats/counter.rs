@@ -216,6 +216,11 @@ impl Counter {
             self.count(header, keys.as_ref());
         }
         let Some(message) = &header.message else {
+            if header.is_sent_again()
+                && let Some(asked) = self.open.of_exchange(header.exchange)
+            {
+                asked.time = header.time;
+            }
             if header.flags.has(Flags::FAILED) {
                 self.fail(header, is_counted);
             }

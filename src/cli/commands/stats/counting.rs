@@ -2,6 +2,7 @@
 
 use super::{CommandError, Context, Grouping, Registry, Report, StatsArgs, opened, recordings, reels};
 use crate::cli::printer::note;
+use crate::cli::recordings::twice::TwicePath;
 use crate::cli::redaction::RedactOptions;
 use crate::error::ErrorKind;
 use crate::session::filter::Filter;
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub(super) enum Source<'a> {
     /// One reel by its path, the newest reel, or the reel of a live session.
     One(&'a StatsArgs, Option<PathBuf>),
+    /// One reel that was redacted, or that came from a pipe: a copy that is read twice.
+    Copied(TwicePath),
     /// One of several; `true` if it was found in a folder.
     Several(PathBuf, bool),
 }
@@ -28,8 +31,8 @@ impl<'a> Source<'a> {
     /// A folder cannot be read or contains no reels.
     pub(super) fn all(paths: &[&Path], args: &'a StatsArgs) -> Result<Vec<Self>, CommandError> {
         match paths {
-            [] => Ok(vec![Self::One(args, None)]),
-            [path] if !path.is_dir() => Ok(vec![Self::One(args, Some(path.to_path_buf()))]),
+            [] => Self::one(args, None).map(|one| vec![one]),
+            [path] if !path.is_dir() => Self::one(args, Some(path)).map(|one| vec![one]),
             _ => {
                 let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
                 if paths.iter().filter(|path| **path == Path::new("-")).count() > 0 {
@@ -44,11 +47,29 @@ impl<'a> Source<'a> {
         }
     }
 
+    fn one(args: &'a StatsArgs, path: Option<&Path>) -> Result<Self, CommandError> {
+        let is_other = |path: PathBuf| path.exists() && !path.is_file() || path == Path::new("-");
+        let is_pipe = || path.is_some_and(|path| is_other(reels::found(path)));
+        match args.session.is_none() && (args.redact.redact || is_pipe()) {
+            true => args.redact.twice(path).map(Self::Copied),
+            false => Ok(Self::One(args, path.map(Path::to_path_buf))),
+        }
+    }
+
+    /// Opens it, if it is the only one. Also returns its path and its stream (0 for all).
+    fn open(&self) -> Result<Option<(ReelReader, PathBuf, u32)>, CommandError> {
+        match self {
+            Self::One(args, path) => opened(args, path.as_deref()).map(Some),
+            Self::Copied(copy) => copy.open().map(|opened| Some((opened.reader, opened.path, 0))),
+            Self::Several(..) => Ok(None),
+        }
+    }
+
     /// Its length in bytes; 0 if that is unknown.
     fn size(&self) -> u64 {
         match self {
             Self::Several(path, _) => std::fs::metadata(path).map_or(0, |about| about.len()),
-            Self::One(..) => 0,
+            Self::One(..) | Self::Copied(_) => 0,
         }
     }
 }
@@ -69,8 +90,9 @@ impl Counting<'_> {
     ///
     /// A reel cannot be read.
     pub(super) fn all(&self, sources: &[Source<'_>]) -> Result<(Report, Vec<String>), CommandError> {
-        if let [Source::One(args, path)] = sources {
-            let (reader, path, stream) = opened(args, path.as_deref())?;
+        if let [source] = sources
+            && let Some((reader, path, stream)) = source.open()?
+        {
             let mut progress = self.context.printer.progress_through("counting", &path);
             let report = self.one(reader, (&path, stream), |at| progress.reach(at))?;
             progress.finish();
@@ -116,13 +138,12 @@ impl Counting<'_> {
         Ok(counter.finish(reader.methods()))
     }
 
-    /// What the slowest request of a single reel is about. Empty if the reel cannot be read again, as a pipe.
+    /// What the slowest request of a single reel is about. Empty if the reel cannot be read again.
     pub(super) fn about_slowest(&self, sources: &[Source<'_>], report: &Report) -> String {
         let read = || {
-            let [Source::One(args, path)] = sources else { return None };
+            let [source] = sources else { return None };
             let (_, slowest) = report.slowest()?;
-            let is_file = path.as_ref().is_none_or(|path| reels::found(path).is_file());
-            let (reader, ..) = is_file.then(|| opened(args, path.as_deref()).ok()).flatten()?;
+            let (reader, ..) = source.open().ok()??;
             about(reader, slowest.seq, self.registry)
         };
         read().unwrap_or_default()
@@ -137,7 +158,7 @@ fn whole(report: &Report) -> Tally {
 }
 
 /// What the request with this number is about.
-fn about(reader: ReelReader, seq: u64, registry: &'static Registry) -> Option<String> {
+pub(in crate::cli::commands) fn about(reader: ReelReader, seq: u64, registry: &'static Registry) -> Option<String> {
     let mut reader = reader.following().with_payloads();
     reader.seek_seq(seq).ok()?;
     while let Some(item) = reader.next().ok()? {

@@ -29,6 +29,7 @@ mkdir -p "$work"
 
 step "real peers" tests/real/install.sh ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
 step "build" cargo build --locked
+step "without features" cargo check --locked --no-default-features
 
 # A measurement; benches/filters.py has a variant that is fast enough without optimisation.
 skip=(--skip decisions_a_second)

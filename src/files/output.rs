@@ -51,6 +51,16 @@ impl Replacement {
         &mut self.file
     }
 
+    /// Opens what was written so far, for reading.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn written(&self) -> io::Result<File> {
+        File::open(self.temporary.as_deref().unwrap_or(&self.target))
+    }
+
     /// The path of the target.
     pub(crate) fn target(&self) -> &Path {
         &self.target

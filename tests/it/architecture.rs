@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("proposals", &["wire", "protocol"]),
     ("session", &["wire", "trace", "protocol", "proposals"]),
     ("validate", &["wire", "trace", "protocol", "proposals", "session"]),
-    ("formats", &["wire", "redact", "trace", "session"]),
+    ("formats", &["wire", "redact", "trace", "proposals", "session"]),
     ("check", &["wire", "trace", "protocol", "proposals", "validate", "formats"]),
     ("explain", &["wire", "protocol", "proposals", "validate"]),
     ("diff", &["wire", "trace", "protocol", "proposals", "session"]),

@@ -68,6 +68,7 @@ documents! {
     guide_comparing: "docs/guide/comparing.md",
     guide_configurations: "docs/guide/configurations.md",
     guide_events: "docs/guide/events.md",
+    guide_fleet: "docs/guide/fleet.md",
     guide_firing: "docs/guide/firing.md",
     guide_hosts: "docs/guide/hosts.md",
     guide_http: "docs/guide/http.md",

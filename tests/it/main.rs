@@ -39,6 +39,8 @@ mod oracle;
 mod overlay;
 mod packs;
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod project;
 mod proposal_peers;

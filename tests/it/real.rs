@@ -7,6 +7,7 @@
 
 mod call;
 mod differences;
+mod formats;
 mod host;
 #[cfg(target_os = "linux")]
 mod http;

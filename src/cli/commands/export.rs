@@ -1,8 +1,10 @@
 //! `export`: a reel in other formats.
 
 mod html;
+mod parquet;
 
 use crate::cli::packs::PackOptions;
+use crate::cli::progress::Progress;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::selecting::{parse_filter, split_words};
@@ -26,6 +28,9 @@ use std::path::{Path, PathBuf};
 /// `jsonl` is lossless: `mcpreel import` restores the same events, every payload byte for byte. Only the keys of webhook
 /// secrets (whsec_…) are replaced by asterisks, in all formats. All other secrets are in the export, unless you add
 /// --redact; a note says whether mcpreel recognised any. With a filter, only the events that it selects are written.
+///
+/// `parquet` takes several reels and folders of reels, too, and adds them to a dataset: a folder with files for each day and
+/// server (docs/guide/fleet.md). A second export of a reel replaces its files.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,15 +40,18 @@ Examples:
   mcpreel export --redact session.reel -o shared.jsonl
   mcpreel export --redact --format markdown session.reel -o shared.md
   mcpreel export --format commands session.reel > repeat.sh
-  mcpreel export --format html session.reel -o session.html   # redacted")]
+  mcpreel export --format html session.reel -o session.html   # redacted
+  mcpreel export --format parquet session.reel -o session.parquet
+  mcpreel export --format parquet --host build-7 . -o dataset/  # all reels in this folder")]
 pub(crate) struct ExportArgs {
-    /// The reel (`-` for stdin; default: the newest), followed by a filter of what is exported, as in `mcpreel show`.
+    /// The reel (`-` for stdin; default: the newest), followed by a filter of what is exported, as in `mcpreel show`. For
+    /// `--format parquet`, also several reels, or folders of reels.
     #[arg(value_name = "REEL|FILTER")]
     words: Vec<String>,
     /// The output format.
     #[arg(short, long, value_parser = formats(), default_value = formats::EXPORT[0].name)]
     format: String,
-    /// Write to this file; `-` is stdout.
+    /// Write to this file, or for `--format parquet` into this folder; `-` is stdout.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Overwrite an existing file.
@@ -56,11 +64,18 @@ pub(crate) struct ExportArgs {
     /// Do not replace secrets in `--format html`, which is redacted otherwise.
     #[arg(long, conflicts_with = "redact")]
     no_redact: bool,
+    /// The name of the machine where the reels were recorded, for the column `host` of `--format parquet` (default: each
+    /// reel's note `host`).
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
 }
 
 /// The names of all formats, with their help.
 fn formats() -> PossibleValuesParser {
-    let all = formats::EXPORT.iter().map(|format| (format.name, format.about)).chain([(page::NAME, page::ABOUT)]);
+    let all = formats::EXPORT
+        .iter()
+        .map(|format| (format.name, format.about))
+        .chain([(page::NAME, page::ABOUT), (formats::parquet::NAME, formats::parquet::ABOUT)]);
     PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
@@ -76,6 +91,12 @@ impl ExportArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if args.format == formats::parquet::NAME {
+        return parquet::run(args, context);
+    }
+    if args.host.is_some() {
+        return Err(CommandError::usage("--host is only for --format parquet"));
+    }
     let (path, words) = split_words(&args.words)?;
     let terms = words.join(" ");
     let selection = Selection::new(parse_filter(&terms, args.packs.registry()?, path.is_some())?);
@@ -91,7 +112,9 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let mut out = MaskedWriter::new(Output::create(&args.output, args.force)?);
     let exporter = (args.format().exporter)();
     let mut export = Export { exporter, selection, warning, out: &mut out, read: 0, written: 0, is_damaged: false };
-    export.all(reader, (&path, &args.output), context)?;
+    let mut progress = context.printer.progress_through("exporting", &path);
+    export.all(reader, (&path, &args.output), &mut Reached { progress: &mut progress, before: 0 }, context)?;
+    progress.finish();
     let Export { warning, read, written, is_damaged, .. } = export;
     let hides = out.mask.has_hidden();
     out.to.finish()?;
@@ -121,18 +144,24 @@ struct Export<'a> {
     is_damaged: bool,
 }
 
+/// How far an export is.
+struct Reached<'a> {
+    progress: &'a mut Progress,
+    /// The bytes of the reels before this one.
+    before: u64,
+}
+
 impl Export<'_> {
     /// Writes what is selected of a reel.
     fn all(
         &mut self,
         mut reader: ReelReader,
         (path, to): (&Path, &Path),
+        Reached { progress, before }: &mut Reached<'_>,
         context: &Context,
     ) -> Result<(), CommandError> {
         let writing = |error: io::Error| CommandError::writing(to, &error);
         self.exporter.begin(reader.header(), &mut self.out).map_err(writing)?;
-        let total = std::fs::metadata(path).map_or(0, |about| about.len());
-        let mut progress = context.printer.progress("exporting", total);
         while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
             let damage = match item {
                 Item::Damage(damage) => Some(damage),
@@ -140,7 +169,7 @@ impl Export<'_> {
                     self.block(&block, reader.methods()).map_err(writing)?;
                     let passed = reader.leaves_out(&block).then(|| self.long(&mut reader, &block)).transpose();
                     reader.recycle(block);
-                    progress.reach(reader.offset());
+                    progress.reach(*before + reader.offset());
                     passed.map_err(writing)?.and_then(Result::err)
                 }
             };
@@ -149,7 +178,6 @@ impl Export<'_> {
                 progress.aside(|| context.printer.note(&damage.to_string()));
             }
         }
-        progress.finish();
         self.exporter.end(&mut self.out).map_err(writing)
     }
 

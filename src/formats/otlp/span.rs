@@ -2,6 +2,7 @@
 
 use super::{Stream, attribute};
 use crate::formats::messages::Message;
+use crate::formats::trace_parent::TraceParent;
 use crate::wire::json;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
@@ -57,7 +58,7 @@ impl Made {
         };
         let time = u64::try_from(message.time).unwrap_or(0);
         let whose = |what: &str| digest(&SHA256, format!("mcpreel {created} {what}").as_bytes());
-        let parent = Parent::of(meta);
+        let parent = TraceParent::of(meta);
         let own = whose(&format!("stream {}", message.stream)).as_ref()[..16].to_vec();
         let id = json::member(params, "name").map_or(0, <[u8]>::len);
         let span = Span {
@@ -65,7 +66,7 @@ impl Made {
             span_id: whose(&format!("event {} {:?} {id}", message.seq, message.envelope.id)).as_ref()[..8].to_vec(),
             parent_span_id: parent.as_ref().map(|parent| parent.span.clone()).unwrap_or_default(),
             flags: parent.as_ref().map_or(0, |parent| parent.flags),
-            trace_state: parent.map(|parent| parent.state).unwrap_or_default(),
+            trace_state: parent.map(|parent| cut(&parent.state)).unwrap_or_default(),
             name,
             kind: SpanKind::Client as i32,
             start_time_unix_nano: time,
@@ -101,35 +102,6 @@ impl Made {
         self.span.attributes.push(attribute("error.type", kind));
         self.span.status = Some(Status { message, code: StatusCode::Error as i32 });
     }
-}
-
-/// The caller's span, from `traceparent` in `_meta` (W3C Trace Context, SEP-414).
-struct Parent {
-    trace: Vec<u8>,
-    span: Vec<u8>,
-    flags: u32,
-    state: String,
-}
-
-impl Parent {
-    fn of(meta: &[u8]) -> Option<Self> {
-        let text = json::str_member(meta, "traceparent")?;
-        let mut parts = text.split('-');
-        let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        let (version, flags) = (hex(version, 1)?, hex(flags, 1)?);
-        let (trace, span) = (hex(trace, 16)?, hex(span, 8)?);
-        let is_valid = version[0] != 0xff && (version[0] != 0 || parts.next().is_none());
-        let is_known = is_valid && trace.iter().any(|byte| *byte != 0) && span.iter().any(|byte| *byte != 0);
-        let state = json::str_member(meta, "tracestate").map(|text| cut(&text)).unwrap_or_default();
-        is_known.then(|| Self { trace, span, flags: flags[0].into(), state })
-    }
-}
-
-/// Reads lower-case hexadecimal digits of this many bytes.
-fn hex(text: &str, bytes: usize) -> Option<Vec<u8>> {
-    let is_hex = text.len() == 2 * bytes && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    let byte = |at: usize| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
-    is_hex.then(|| (0..bytes).map(byte).collect()).flatten()
 }
 
 /// The beginning of a text.

@@ -4,7 +4,7 @@ use super::effect::{
     Choice, DetailForm, DetailText, Effect, Found, Input, PageKind, PageLine, PageText, Progress, Request, Scanned,
     Source, Target,
 };
-use super::keys::{KEYS, Key, Motion};
+use super::keys::{KEYS, Key, Motion, described};
 use super::list::List;
 use super::picker::Picker;
 use super::prompt::{Prompt, Question, Typed};
@@ -594,7 +594,8 @@ impl App {
         let mut lines = Vec::new();
         for (title, keys) in KEYS {
             lines.push(line(format!("\u{1b}[1m{title}\u{1b}[0m")));
-            lines.extend(keys.iter().map(|(keys, meaning)| line(format!("  {keys:<13} {meaning}"))));
+            let width = self.columns().saturating_sub(2);
+            lines.extend(keys.iter().flat_map(|(keys, meaning)| described(keys, meaning, width)).map(line));
             lines.push(line(String::new()));
         }
         lines.pop();

@@ -70,7 +70,9 @@ impl Screen {
         enable_raw_mode()?;
         IS_TAKEN.store(true, Ordering::Release);
         execute!(self.tty, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
-        self.terminal.clear()
+        // `Terminal::clear` would ask the terminal where its cursor is, and wait for the answer.
+        let size = self.terminal.size()?;
+        self.terminal.resize(size.into())
     }
 
     /// Gives the terminal back, for another program or for good.

@@ -365,7 +365,7 @@ impl Runtime {
             return self.app.take(Input::Failed(format!("{size} are too much for the clipboard; {hint}")));
         }
         self.app.take(match self.screen.copy(text) {
-            Ok(()) => Input::Note(format!("copied {size} to the terminal's clipboard")),
+            Ok(()) => Input::Note(format!("sent {size} to the terminal for its clipboard (OSC 52)")),
             Err(error) => Input::Failed(format!("cannot copy: {error}")),
         });
     }

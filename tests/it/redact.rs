@@ -1,11 +1,13 @@
 //! `redact`, `record --redact`, `--redact` of exports, `reel cut` and `reel merge`.
 
 use crate::common::{Stage, message, time};
+use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use mcpreel::testing::redact::{DETECTORS, sample};
 use mcpreel::testing::trace::{EventKind, Item, ReelReader};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The key of tests.
@@ -140,20 +142,23 @@ pub(crate) fn contents(path: &Path) -> Vec<u8> {
 
 /// The secrets of which a part is still in a text, in any of the encodings.
 pub(crate) fn survivors(all: &[Planted], text: &[u8]) -> Vec<String> {
-    let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
-    let left = |planted: &&Planted| {
+    let (mut parts, mut owners) = (Vec::<Vec<u8>>::new(), Vec::new());
+    for (owner, planted) in all.iter().enumerate() {
         let secret = planted.secret.as_bytes();
+        let windows = secret.windows(8.min(secret.len())).filter(|part| !part.starts_with(b"redacted"));
+        parts.extend(windows.map(<[u8]>::to_vec));
         // A part in the middle is in base64 at one of three offsets.
-        let encoded = (0..3).any(|offset| {
-            let padded = [&b"\0\0\0"[..offset], secret].concat();
-            let text = STANDARD.encode(padded);
-            text.get(4..text.len() - 4).is_some_and(|inner| inner.len() >= 12 && has(inner.as_bytes()))
-        });
-        secret.windows(8.min(secret.len())).any(|part| has(part) && !part.starts_with(b"redacted")) || encoded
-    };
-    let shown =
-        |(number, planted): (usize, &Planted)| format!("place {}, {}: {}", number % PLACES, planted.kind, planted.text);
-    all.iter().enumerate().filter(|one| left(&one.1)).map(shown).collect()
+        parts.extend((0..3).filter_map(|offset| {
+            let text = STANDARD.encode([&b"\0\0\0"[..offset], secret].concat());
+            text.get(4..text.len() - 4).filter(|inner| inner.len() >= 12).map(|inner| inner.as_bytes().to_vec())
+        }));
+        owners.resize(parts.len(), owner);
+    }
+    let search = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&parts).expect("parts");
+    let left: BTreeSet<usize> =
+        search.find_overlapping_iter(text).map(|hit| owners[hit.pattern().as_usize()]).collect();
+    let shown = |number: &usize| format!("place {}, {}: {}", number % PLACES, all[*number].kind, all[*number].text);
+    left.iter().map(shown).collect()
 }
 
 pub(crate) fn planted_reel(stage: &Stage) -> Vec<Planted> {
@@ -210,7 +215,7 @@ const REDACTED: [&str; 31] = [
 fn no_planted_secret_survives_in_the_reel_or_in_an_export() {
     let stage = Stage::new();
     let all = planted_reel(&stage);
-    let kinds: std::collections::BTreeSet<&str> = all.iter().map(|planted| planted.kind).collect();
+    let kinds: BTreeSet<&str> = all.iter().map(|planted| planted.kind).collect();
     assert!(all.len() >= 200 && kinds.len() >= 60, "{} secrets of {} kinds", all.len(), kinds.len());
     let before = contents(&stage.path("planted.reel"));
     assert!(survivors(&all, &before).len() > all.len() / 2, "the search finds what is there");

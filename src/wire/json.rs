@@ -11,7 +11,7 @@ const OPEN: u8 = 2;
 const CLOSE: u8 = 3;
 
 /// The class of each byte for a scan outside of strings.
-const CLASS: [u8; 256] = {
+static CLASS: [u8; 256] = {
     let mut class = [OTHER; 256];
     class[b'"' as usize] = QUOTE;
     class[b'{' as usize] = OPEN;

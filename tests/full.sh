@@ -127,7 +127,7 @@ fallbacks() {
     cargo test --quiet --locked --test it -- "${portable[@]}"
 }
 
-portable=(architecture:: recordings:: live:: sharing:: survive::)
+portable=(architecture:: recordings:: live::)
 step "fallbacks" fallbacks
 
 if command -v dpkg-shlibdeps >/dev/null 2>&1; then

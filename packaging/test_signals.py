@@ -30,6 +30,8 @@ def start(command: list[str]) -> subprocess.Popen:
 
 def main() -> None:
     command = sys.argv[1:]
+    # Ends this test if a signal does not arrive.
+    signal.alarm(60)
     process = start(command)
     process.stdin.write("7\n")
     process.stdin.flush()

@@ -60,7 +60,13 @@ checksums() {
     expect "$(ls -- "$packages" | grep -vx SHA256SUMS)" awk '{ print $2 }' "$packages/SHA256SUMS"
 }
 
+# accepted FILE NAME: the licences in a list of a TOML file.
+accepted() {
+    tr -d '\n' <"$1" | sed -n "s/.*$2 = \[\([^]]*\)\].*/\1/p" | grep -o '"[^"]*"' | sort
+}
+
 notice() {
+    expect "$(accepted deny.toml allow)" accepted packaging/about.toml accepted
     local text=$packages/THIRD-PARTY-LICENSES.txt
     grep -q '^  serde_json 1\.' "$text" || fail "the notice does not name serde_json"
     grep -q 'Copyright (c) Meta Platforms' "$text" || fail "the notice lacks the licence of the C library zstd"

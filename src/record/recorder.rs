@@ -8,6 +8,7 @@ use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
 use super::repack;
 use super::storage::{ReelLoss, ReelStore, Sink};
 use crate::files::created::CreatedFile;
+use crate::platform::thread_priority;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::share::Redaction;
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
@@ -128,8 +129,7 @@ impl Recorder {
 /// Lowers the priority of this thread: where it competes for a processor with the relays or the recorded programs, they
 /// go first.
 fn give_way() {
-    let own = rustix::process::getpriority_process(None).unwrap_or_default();
-    let _ = rustix::process::setpriority_process(None, own + LESS_PRIORITY);
+    thread_priority::lower(LESS_PRIORITY);
 }
 
 /// Releases the relays when it is dropped.

@@ -7,16 +7,15 @@
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::files::places::{Kind, Places};
 use crate::files::reels;
+use crate::platform::file_size_limit;
 use crate::record::queue::OnOverload;
 use crate::record::recorder::{Recorder, RecorderOptions, Summary};
-use crate::record::stdio::is_ignored;
 use crate::record::storage::{Files, ForwardOnly, ReelFile, ReelLocation, SingleReel, Sink, open_free};
 use crate::sessions::recording_status::RecordingStatus;
 use crate::share::Redaction;
 use crate::trace::FileHeader;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Signal, getpid, kill_process};
-use signal_hook::consts::SIGXFSZ;
 use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -112,11 +111,7 @@ impl Recording {
     ///
     /// The file exists and must not get another name, or recording is required and the reel cannot be written.
     pub(crate) fn start(plan: &Plan<'_>, warn: Warn) -> Result<Self, CommandError> {
-        // Exceeding the maximum file size must be a failed write, which is reported, instead of a signal that kills
-        // us. A signal that is ignored stays so for the server; a handler is not inherited.
-        if !is_ignored(SIGXFSZ) {
-            let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-        }
+        file_size_limit::report_as_error();
         let options = RecorderOptions {
             header: plan.header.clone(),
             queue_bytes: plan.queue_bytes,

@@ -190,7 +190,9 @@ impl End {
     /// The recording was required and failed.
     pub(crate) fn report(&self, summary: &Summary, is_verbose: bool, warn: Warn) -> Result<(), CommandError> {
         let place = self.place();
-        if summary.lost_bytes > 0 {
+        if summary.lost_bytes > 0 && summary.events == 0 {
+            warn(&format!("nothing was recorded: {} was not written", place.display()));
+        } else if summary.lost_bytes > 0 {
             let lost = summary.lost_bytes;
             warn(&format!("{lost} bytes of traffic are missing in {}", place.display()));
         }

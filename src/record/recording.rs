@@ -193,7 +193,9 @@ impl End {
         let lost = summary.lost_bytes;
         if lost > 0 && summary.events == 0 {
             let place = place.display();
-            warn(&format!("nothing was recorded: {lost} bytes of traffic are missing in {place}, which was not written"));
+            warn(&format!(
+                "nothing was recorded: {lost} bytes of traffic are missing in {place}, which was not written"
+            ));
         } else if lost > 0 {
             warn(&format!("{lost} bytes of traffic are missing in {}", place.display()));
         }

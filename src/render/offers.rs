@@ -48,7 +48,7 @@ pub(crate) fn text(surface: &Surface, palette: &Palette, width: Option<usize>) -
 
 fn table(kind: ListKind, items: Vec<Value>, palette: &Palette, width: Option<usize>) -> String {
     let result = json!({ (kind.member()): items }).to_string();
-    laid_out(kind.method(), result.as_bytes(), palette, width).unwrap_or_else(|| result)
+    laid_out(kind.method(), result.as_bytes(), palette, width).unwrap_or(result)
 }
 
 /// The names of the capabilities, with what is on in each: `resources (subscribe, listChanged)`.

@@ -9,6 +9,7 @@ mod handlers;
 mod lane;
 mod listening;
 mod login;
+mod offers;
 mod own_line;
 mod packs;
 mod pager;

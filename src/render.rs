@@ -15,6 +15,7 @@ pub(crate) mod fired;
 pub(crate) mod host;
 pub(crate) mod jq;
 pub(crate) mod line;
+pub(crate) mod offers;
 pub(crate) mod output_buffer;
 pub(crate) mod pretty;
 pub(crate) mod probe;

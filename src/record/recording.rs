@@ -185,8 +185,13 @@ impl End {
     /// The recording was required and failed.
     pub(crate) fn report(&self, summary: &Summary, is_verbose: bool, warn: Warn) -> Result<(), CommandError> {
         let place = self.place();
-        if summary.lost_bytes > 0 {
-            let lost = summary.lost_bytes;
+        let lost = summary.lost_bytes;
+        if lost > 0 && summary.events == 0 {
+            let place = place.display();
+            warn(&format!(
+                "nothing was recorded: {lost} bytes of traffic are missing in {place}, which was not written"
+            ));
+        } else if lost > 0 {
             warn(&format!("{lost} bytes of traffic are missing in {}", place.display()));
         }
         if is_verbose {

@@ -430,6 +430,21 @@ pub fn check(text: &[u8]) -> Result<(), String> {
     serde_json::from_slice::<serde::de::IgnoredAny>(text).map(|_| ()).map_err(|error| error.to_string())
 }
 
+/// Returns the position of the byte at which a text stops being JSON; `None` if it is JSON. The text may end too early:
+/// then it is the length of the text.
+pub(crate) fn first_fault(text: &[u8]) -> Option<usize> {
+    if let Err(error) = std::str::from_utf8(text) {
+        return Some(error.valid_up_to());
+    }
+    let error = serde_json::from_slice::<serde::de::IgnoredAny>(text).err()?;
+    if error.is_eof() {
+        return Some(text.len());
+    }
+    let before = text.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1));
+    let start: usize = before.map(<[u8]>::len).sum();
+    Some((start + error.column().saturating_sub(1)).min(text.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -23,6 +23,8 @@ mod completing;
 mod cutting;
 mod diff_views;
 mod events;
+#[cfg(target_os = "linux")]
+mod everyday;
 mod files;
 mod gateway;
 mod generated;

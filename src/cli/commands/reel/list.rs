@@ -14,6 +14,7 @@ use crate::sessions::live::RecordedHandshake;
 use crate::trace::index::Index;
 use crate::trace::rebuild::count;
 use crate::trace::{Item, ReelReader};
+use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use crate::wire::units::parse_time;
 use clap::Args;
@@ -121,6 +122,25 @@ struct Contents {
     errors: u64,
 }
 
+/// Counts the failures in a reel: what the filter term `error` selects. The index counts messages, but neither failed
+/// tools nor failed HTTP exchanges.
+fn failures(path: &Path, index: &Index) -> Result<u64, CommandError> {
+    let may_hide = index.methods.contains_key("tools/call") || index.kinds.contains_key("transport");
+    if !may_hide {
+        let kinds = [MessageKind::Error, MessageKind::Malformed, MessageKind::Noise];
+        return Ok(kinds.iter().filter_map(|kind| index.messages.get(kind.name())).map(|tally| tally.0).sum());
+    }
+    let mut reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
+    let mut found = 0;
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
+        if let Item::Block(block) = item {
+            found += block.headers.iter().filter(|header| header.is_failure()).count() as u64;
+            reader.recycle(block);
+        }
+    }
+    Ok(found)
+}
+
 impl Contents {
     fn of(path: &Path) -> Result<Self, CommandError> {
         let mut reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
@@ -134,7 +154,7 @@ impl Contents {
         let opening = RecordedHandshake::read(path, 0).unwrap_or_default();
         let server = opening.handshake.and_then(|handshake| handshake.server_info["name"].as_str().map(str::to_owned));
         let messages = index.kinds.get("message").map_or(0, |tally| tally.0);
-        let errors = index.messages.get("error").map_or(0, |tally| tally.0);
+        let errors = failures(path, &index)?;
         let server = server.or_else(|| recorded_command(path, &index));
         Ok(Self { created, label, server, client: opening.client, messages, errors })
     }

@@ -127,7 +127,7 @@ impl Recorder {
 
 /// Lowers the priority of this thread: where it competes for a processor with the relays or the recorded programs, they
 /// go first.
-fn give_way() {
+pub(crate) fn give_way() {
     let own = rustix::process::getpriority_process(None).unwrap_or_default();
     let _ = rustix::process::setpriority_process(None, own + LESS_PRIORITY);
 }

@@ -22,6 +22,7 @@ mod repeat;
 mod secret_warning;
 mod selecting;
 mod target;
+mod telemetry;
 mod text;
 mod verdict;
 

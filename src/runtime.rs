@@ -4,6 +4,7 @@ pub(crate) mod builtin;
 pub(crate) mod channel_socket;
 pub(crate) mod client;
 pub(crate) mod client_probe;
+pub(crate) mod collector;
 pub(crate) mod event_routes;
 pub(crate) mod feed;
 pub(crate) mod handler_runner;

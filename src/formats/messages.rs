@@ -65,6 +65,9 @@ pub(crate) trait MessageExporter {
         Ok(())
     }
 
+    /// Sees an event that is not to be written, except for [`EventKind::StreamOpened`]. What follows may refer to it.
+    fn pass_over(&mut self, _event: &Event<'_>) {}
+
     /// Writes what comes after the last message.
     ///
     /// # Errors
@@ -88,6 +91,27 @@ pub(crate) struct ByMessage<E> {
 }
 
 impl<E: MessageExporter> ByMessage<E> {
+    /// The exporter with this one.
+    pub(super) fn new(exporter: E) -> Self {
+        Self {
+            exporter,
+            created: 0,
+            frames: OpenFrames::default(),
+            incomplete: BTreeMap::new(),
+            requests: Pairing::default(),
+        }
+    }
+
+    /// What gets the messages.
+    pub(super) fn exporter(&self) -> &E {
+        &self.exporter
+    }
+
+    /// What gets the messages.
+    pub(super) fn exporter_mut(&mut self) -> &mut E {
+        &mut self.exporter
+    }
+
     /// Processes a message, or a piece of one. `framing` is [`Framing::Fragment`] if more of it follows.
     fn take(&mut self, header: &EventHeader, framing: Framing, payload: &[u8], out: &mut dyn Write) -> io::Result<()> {
         let event = NewEvent { framing, ..Event { header, payload }.again() };
@@ -188,9 +212,10 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
         match event.header.kind {
             EventKind::Message => self.note_requests(event),
             // Writing to a sink does not fail.
-            EventKind::StreamOpened => drop(self.exporter.other(event, &mut io::sink())),
+            EventKind::StreamOpened => return drop(self.exporter.other(event, &mut io::sink())),
             _ => {}
         }
+        self.exporter.pass_over(event);
     }
 
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {

@@ -138,7 +138,7 @@ impl Drop for Recorder {
 
 /// Lowers the priority of this thread: where it competes for a processor with the relays or the recorded programs, they
 /// go first.
-fn give_way() {
+pub(crate) fn give_way() {
     thread_priority::lower(LESS_PRIORITY);
 }
 

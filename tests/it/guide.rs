@@ -74,6 +74,7 @@ documents! {
     guide_limits: "docs/guide/limits.md",
     guide_live_sessions: "docs/guide/live-sessions.md",
     guide_oauth: "docs/guide/oauth.md",
+    guide_opentelemetry: "docs/guide/opentelemetry.md",
     guide_overlays: "docs/guide/overlays.md",
     guide_packs: "docs/guide/packs.md",
     guide_reading: "docs/guide/reading.md",

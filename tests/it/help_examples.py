@@ -34,6 +34,7 @@ NOT_RUN = {
     r"bells\.yaml": "the guide to packs writes it and runs the example",
     r"cargo run|cargo install|tests/run.sh": "builds mcpreel",
     r"api\.example\.com|ci\.internal": "names hosts of others",
+    r"localhost:4318": "needs an OpenTelemetry collector",
     r"^mcpreel (login|logout) |--login\b|^ssh ": "needs a server behind OAuth",
 }
 # These exit with 1: they find something, or the built-in server and host do not have what the example names.

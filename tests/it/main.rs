@@ -59,6 +59,8 @@ mod sessions;
 mod stats;
 mod surface;
 mod survive;
+#[cfg(target_os = "linux")]
+mod telemetry;
 mod terminal;
 mod trace_format;
 mod transcripts;

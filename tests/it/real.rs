@@ -22,6 +22,7 @@ mod smoke;
 mod stdio;
 mod surface;
 mod survive;
+mod telemetry;
 
 use crate::common::{self, BINARY};
 use serde_json::Value;

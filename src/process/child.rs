@@ -93,7 +93,7 @@ impl ServerCommand {
 ///
 /// # Errors
 /// The system does not report the path.
-pub(super) fn this_program() -> io::Result<PathBuf> {
+pub(crate) fn this_program() -> io::Result<PathBuf> {
     let path = std::env::current_exe()?;
     Ok(if path.exists() { path } else { PathBuf::from("/proc/self/exe") })
 }

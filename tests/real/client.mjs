@@ -286,7 +286,7 @@ const agents = async (client) => {
   const ref = { type: "ref/prompt", name: "review_session" };
   await expect("tools/list", () => client.listTools({}, options));
   await expect("list", () => call("list_recordings", { kind: "reels" }));
-  await expect("show", () => call("show_messages", { ...recording, filter: "tool:echo" }));
+  await expect("show", () => call("show_messages", { ...recording, filter: "tool:add_note" }));
   await expect("get", () => call("get_message", { ...recording, seq: 1 }));
   await expect("statistics", () => call("statistics", recording));
   await expect("findings", () => call("findings", recording));

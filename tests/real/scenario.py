@@ -266,7 +266,7 @@ async def agents(peer, _seen):
     recording = {"recording": "demo"}
     await expect("tools/list", peer.list_tools())
     await expect("list", peer.call("list_recordings", {"kind": "reels"}))
-    await expect("show", peer.call("show_messages", {**recording, "filter": "tool:echo"}))
+    await expect("show", peer.call("show_messages", {**recording, "filter": "tool:add_note"}))
     await expect("get", peer.call("get_message", {**recording, "seq": 1}))
     await expect("statistics", peer.call("statistics", recording))
     await expect("findings", peer.call("findings", recording))

@@ -90,7 +90,9 @@ impl Library {
         if let Some(file) = named.iter().find(|folder| !folder.is_dir()) {
             return Err(CommandError::usage(format!("{} is not a folder", file.display())));
         }
-        let named = if named.is_empty() { std::env::current_dir().into_iter().collect() } else { named };
+        // Some clients start servers in the root, below which everything is.
+        let here = || std::env::current_dir().into_iter().filter(|here| here.parent().is_some()).collect();
+        let named = if named.is_empty() { here() } else { named };
         let key = match key {
             Some(path) => Key::Named(path.canonicalize().map_err(|error| CommandError::reading(&path, &error))?),
             None => Key::Random(random_key().map_err(|error| {

@@ -21,6 +21,8 @@ const MAX_REPORT_BYTES: usize = 64 << 20;
 const MAX_TEXT_CHARS: usize = 600;
 /// The width of explanations, in columns.
 const WIDTH: usize = 100;
+/// Ends an explanation that is too long.
+const CUT: &str = "\n(cut at the size limit)";
 /// The groups of counts, and what one is called.
 const GROUPS: [(&str, &str); 5] = [
     ("methods", "method"),
@@ -423,9 +425,10 @@ pub(super) fn explain(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem>
         entries.pop();
     }
     if text.len() > cx.settings.max_bytes {
-        let end = (0..=cx.settings.max_bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        let most = cx.settings.max_bytes - CUT.len();
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         text.truncate(end);
-        text.push_str("\n[cut at the size limit]");
+        text.push_str(CUT);
     }
     Ok(Answer { said: text, ..Answer::default() }.fact("entries", entries))
 }

@@ -47,7 +47,10 @@ pub(super) fn replay(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> 
     ran.report = without_paths(&ran.report, &[&opened]);
     let first = text.split(|byte| *byte == b'\n').find_map(|line| serde_json::from_slice::<Value>(line).ok());
     let Some(session) = first.filter(|_| is_all) else {
-        ran.check()?;
+        ran.check().map_err(|problem| match allowed.allows_destructive {
+            true => problem,
+            false => problem.hint("only requests that read are sent, unless the user adds --allow-destructive"),
+        })?;
         return Err(Problem::new("the replay gave no report").quoting(&ran.report));
     };
     let sessions = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();

@@ -32,6 +32,11 @@ const GROUPS: [(&str, &str); 5] = [
     ("directions", "direction"),
 ];
 
+/// A number of a report with its noun.
+fn number(count: &Value, noun: &str) -> String {
+    counted(count.as_u64().unwrap_or_default(), noun)
+}
+
 /// Runs a command that prints one JSON object.
 pub(super) fn report(words: &[OsString], paths: &[&Opened], cx: &Cx<'_>) -> Result<Value, Problem> {
     let (text, is_all, ran) = child::run_for_output(words, cx.bounds, MAX_REPORT_BYTES)?;
@@ -84,7 +89,6 @@ pub(super) fn counts(opened: &Opened, by: &str, terms: &str, cx: &Cx<'_>) -> Res
             break;
         }
     }
-    let number = |name: &str| counted_all[name].clone();
     let mut answer = Answer { what: "counts", ..Answer::default() };
     for name in [
         "events",
@@ -98,15 +102,16 @@ pub(super) fn counts(opened: &Opened, by: &str, terms: &str, cx: &Cx<'_>) -> Res
         "stderr_bytes",
         "gaps",
     ] {
-        answer = answer.fact(name, number(name));
+        answer = answer.fact(name, counted_all[name].clone());
     }
+    let said = |name: &str, noun: &str| number(&counted_all[name], noun);
     answer = answer.fact("kinds", counted_all["kinds"].clone()).say(&format!(
-        "{} events with {} messages and {} bytes in {} seconds; {} requests without a response.",
-        number("events"),
-        number("messages"),
-        number("bytes"),
-        number("seconds"),
-        number("unanswered")
+        "{} with {} and {} in {} seconds; {} without a response.",
+        said("events", "event"),
+        said("messages", "message"),
+        said("bytes", "byte"),
+        counted_all["seconds"],
+        said("unanswered", "request")
     ));
     answer = answer.say(&format!("The rows are counts by {by}, most calls first."));
     let slowest = &counted_all["slowest"];
@@ -148,6 +153,7 @@ fn row_text(row: &Value) -> String {
     let mut parts = Vec::new();
     for (name, value) in row.as_object().into_iter().flatten() {
         match value {
+            Value::Null if name == "code" => parts.push("a result with isError".to_owned()),
             Value::Null => {}
             Value::Number(number) if number.as_f64() == Some(0.0) => {}
             Value::String(text) if name == "name" => parts.push(text.clone()),
@@ -189,12 +195,15 @@ pub(super) fn findings(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem
     let mut answer = Answer { what: "findings", ..Answer::default() };
     let counts = &summary["counts"];
     answer = answer.fact("counts", counts.clone()).fact("total", all.len()).say(&format!(
-        "mcpreel checked {} messages: {} errors, {} warnings and {} infos count.",
-        summary["messages"], counts["error"], counts["warning"], counts["info"]
+        "mcpreel checked {}: {}, {} and {} count.",
+        number(&summary["messages"], "message"),
+        number(&counts["error"], "error"),
+        number(&counts["warning"], "warning"),
+        number(&counts["info"], "info")
     ));
     answer = match all.len() {
         0 => answer.say("No findings are listed for these arguments."),
-        total => answer.say(&format!("{} of {total} findings are listed.", rows.values.len())),
+        total => answer.say(&format!("Listed: {} of {total}.", rows.values.len())),
     };
     if let Some(next) = next {
         let next = cursor::make(&request, &next.to_string());
@@ -336,7 +345,7 @@ pub(super) fn differences(
     }
     let volatile = &compared["volatile"]["mapped"];
     answer = answer.fact("volatile", volatile.clone()).say(&format!(
-        "{} requests and notifications are the same, {} changed, {} are only in A, {} only in B, {} moved.",
+        "Requests and notifications: {} the same, {} changed, {} only in A, {} only in B, {} moved.",
         compared["same"], compared["changed"], compared["only_left"], compared["only_right"], compared["moved"]
     ));
     if volatile.as_u64().is_some_and(|count| count > 0) {

@@ -20,6 +20,7 @@ pub(crate) mod output_buffer;
 pub(crate) mod pretty;
 pub(crate) mod probe;
 pub(crate) mod prompts;
+pub(crate) mod quotation;
 pub(crate) mod redaction;
 pub(crate) mod replayed;
 pub(crate) mod results;

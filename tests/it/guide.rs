@@ -63,6 +63,7 @@ macro_rules! documents {
 documents! {
     guide_readme: "README.md",
     guide_index: "docs/guide/README.md",
+    guide_agents: "docs/guide/agents.md",
     guide_calling: "docs/guide/calling.md",
     guide_ci: "docs/guide/ci.md",
     guide_comparing: "docs/guide/comparing.md",

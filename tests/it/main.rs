@@ -12,6 +12,7 @@
 
 mod common;
 
+mod agents;
 mod architecture;
 mod attacks;
 mod bad_input;

@@ -248,7 +248,11 @@ impl Pieces {
 }
 
 /// A file without a name, which is gone when it is closed.
-fn unnamed_file() -> io::Result<File> {
+///
+/// # Errors
+///
+/// It cannot be created.
+pub(in crate::cli) fn unnamed_file() -> io::Result<File> {
     let folder = std::env::temp_dir();
     let path = folder.join(format!("mcpreel-{}-{}", std::process::id(), fastrand::u64(..)));
     let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;

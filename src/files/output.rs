@@ -5,6 +5,7 @@
 
 use super::reels;
 use crate::error::CommandError;
+use crate::platform::process_table::is_gone;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -132,10 +133,6 @@ fn remove_leftovers(target: &Path) {
 fn writer_of(temporary: &str, target: &str) -> Option<u32> {
     let middle = temporary.strip_prefix(target)?.strip_prefix('.')?.strip_suffix(".part")?;
     middle.split_once('-').map_or(middle, |(process, _)| process).parse().ok()
-}
-
-fn is_gone(process: u32) -> bool {
-    !Path::new("/proc").join(process.to_string()).exists() && Path::new("/proc/self").exists()
 }
 
 /// Creates a new temporary file next to the target.

@@ -65,8 +65,11 @@ pub(crate) trait MessageExporter {
         Ok(())
     }
 
+    /// Sees an event that is not to be written, except for [`EventKind::StreamOpened`]. What follows may refer to it.
+    fn pass_over(&mut self, _event: &Event<'_>) {}
+
     /// Sees a message that is not to be written. What follows may refer to it.
-    fn pass_over(&mut self, _message: &Message<'_>) {}
+    fn pass_over_message(&mut self, _message: &Message<'_>) {}
 
     /// Writes what comes after the last message.
     ///
@@ -91,11 +94,25 @@ pub(crate) struct ByMessage<E> {
 }
 
 impl<E: MessageExporter> ByMessage<E> {
-    /// Makes an exporter of one that is prepared.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn of(exporter: E) -> Self {
-        let (frames, incomplete, requests) = Default::default();
-        Self { exporter, created: 0, frames, incomplete, requests }
+    /// The exporter with this one.
+    pub(crate) fn new(exporter: E) -> Self {
+        Self {
+            exporter,
+            created: 0,
+            frames: OpenFrames::default(),
+            incomplete: BTreeMap::new(),
+            requests: Pairing::default(),
+        }
+    }
+
+    /// What gets the messages.
+    pub(super) fn exporter(&self) -> &E {
+        &self.exporter
+    }
+
+    /// What gets the messages.
+    pub(super) fn exporter_mut(&mut self) -> &mut E {
+        &mut self.exporter
     }
 
     /// Processes a message, or a piece of one. `framing` is [`Framing::Fragment`] if more of it follows.
@@ -175,11 +192,11 @@ impl<E: MessageExporter> ByMessage<E> {
         let (body, envelope) = (event.body(), Envelope::scan(event.body()));
         if envelope.kind != MessageKind::Batch {
             let message = self.placed(event.header, event.payload.len() as u64, envelope, Some(body));
-            return self.exporter.pass_over(&message);
+            return self.exporter.pass_over_message(&message);
         }
         for item in json::items(body) {
             let message = self.placed(event.header, item.len() as u64, Envelope::scan(item), Some(item));
-            self.exporter.pass_over(&message);
+            self.exporter.pass_over_message(&message);
         }
     }
 
@@ -213,9 +230,10 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
         match event.header.kind {
             EventKind::Message => self.note(event),
             // Writing to a sink does not fail.
-            EventKind::StreamOpened => drop(self.exporter.other(event, &mut io::sink())),
+            EventKind::StreamOpened => return drop(self.exporter.other(event, &mut io::sink())),
             _ => {}
         }
+        self.exporter.pass_over(event);
     }
 
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {

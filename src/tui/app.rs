@@ -4,7 +4,7 @@ use super::effect::{
     Choice, DetailForm, DetailText, Effect, Found, Input, PageKind, PageLine, PageText, Progress, Request, Scanned,
     Source, Target,
 };
-use super::keys::{KEYS, Key, Motion};
+use super::keys::{KEYS, Key, Motion, described};
 use super::list::List;
 use super::picker::Picker;
 use super::prompt::{Prompt, Question, Typed};
@@ -314,6 +314,8 @@ impl App {
         if let (View::Page(PageKind::Sequence), Some(row), (_, 0)) = (self.view, self.list.selected(), before.extent())
         {
             self.page.text.go_to_event(u64::from(row.seq));
+        } else if self.view == View::Page(PageKind::Findings) && before.extent().1 == 0 {
+            self.page.text.go_to_first_event();
         }
     }
 
@@ -359,7 +361,7 @@ impl App {
             return;
         }
         match (key, self.view) {
-            (Key::Char('q'), View::Messages) => self.effects.push(Effect::Quit),
+            (Key::Char('q'), View::Messages) if self.detail.is_none() => self.effects.push(Effect::Quit),
             (Key::Char('q') | Key::Escape, _) => self.back(),
             (Key::Char('?'), _) => self.help(),
             (Key::Char('o'), _) => self.pick(),
@@ -457,7 +459,9 @@ impl App {
 
     fn go_to_event(&mut self, seq: u64) {
         if !self.list.go_to_event(seq) {
-            self.say(format!("event {seq} is not in the list; this is the next one"));
+            let is_next = self.list.selected().is_some_and(|row| u64::from(row.seq) > seq);
+            let which = if is_next { "next" } else { "last" };
+            self.say(format!("event {seq} is not in the list; this is the {which} one"));
         }
     }
 
@@ -537,7 +541,7 @@ impl App {
     fn edit(&mut self) {
         let (Some(row), Some(source)) = (self.list.selected(), &self.source) else { return };
         if source.sends_to.is_none() {
-            return self.fail("no server to send to: use --session NAME, or `mcpreel tui REEL -- SERVER-COMMAND`");
+            return self.fail("no server to send to; start it with `mcpreel tui REEL -- SERVER-COMMAND`");
         }
         // Of a response, the request is sent again.
         let asked = self.list.counterpart(row.seq).filter(|other| *other < row.seq);
@@ -594,7 +598,8 @@ impl App {
         let mut lines = Vec::new();
         for (title, keys) in KEYS {
             lines.push(line(format!("\u{1b}[1m{title}\u{1b}[0m")));
-            lines.extend(keys.iter().map(|(keys, meaning)| line(format!("  {keys:<13} {meaning}"))));
+            let width = self.columns();
+            lines.extend(keys.iter().flat_map(|(keys, meaning)| described(keys, meaning, width)).map(line));
             lines.push(line(String::new()));
         }
         lines.pop();
@@ -689,7 +694,7 @@ impl App {
     fn set_filter(&mut self, text: &str) {
         match Filter::parse_knowing(text, self.registry) {
             Err(error) => {
-                self.fail(format!("{error}; `mcpreel show --help` lists all terms"));
+                self.fail(format!("filter {:?}: {}", error.at, error.reason));
                 self.prompt = Some(Prompt::new(Question::Filter, text));
             }
             Ok(parsed) => {

@@ -184,7 +184,7 @@ impl Screen<'_, '_> {
         let Palette { error, faint, .. } = self.palette;
         for (row, (fails, is_on_screen)) in (first..).zip(app.list.map(height)) {
             let mark = match (fails, is_on_screen) {
-                (true, _) => format!("{error}!{error:#}"),
+                (true, _) => format!("{error}▐{error:#}"),
                 (false, true) => format!("{faint}│{faint:#}"),
                 (false, false) => continue,
             };
@@ -254,12 +254,13 @@ impl Screen<'_, '_> {
     /// Draws the input. Returns the column of the cursor.
     fn prompt(&mut self, prompt: &Prompt, row: u16) -> u16 {
         let (width, bold) = (usize::from(self.area.width), self.palette.bold);
-        let label = visible_text(&prompt.question.label(self.app.sends_to()));
+        let label = visible_text(&prompt.question.label());
+        let rest = visible_text(&prompt.question.rest(self.app.sends_to()));
         // What was typed last is seen, even if there is little space.
         let space = width.saturating_sub(label.width() + 1).max(1);
         let (before, after) = prompt.text.split_at(prompt.cursor);
         let before = tail(before, space);
-        self.row(row, &format!("{bold}{label}{bold:#}{before}{after}"), false);
+        self.row(row, &format!("{bold}{label}{bold:#}{before}{after}{rest}"), false);
         let column = label.width() + before.width();
         u16::try_from(column.min(width.saturating_sub(1))).unwrap_or(0)
     }
@@ -276,7 +277,7 @@ impl Screen<'_, '_> {
         }
         let keys = match (self.app.view, self.app.focus) {
             (View::Picker, _) => "↑↓ choose  Enter open  ? keys  q quit",
-            (View::Page(PageKind::Help), _) => "↑↓ scroll  / search  q back",
+            (View::Page(PageKind::Help | PageKind::Sent), _) => "↑↓ scroll  / search  q back",
             (View::Page(_), _) => "↑↓ scroll  Enter go to message  / search  q back  ? keys",
             (_, Focus::Detail) => {
                 "Space fold  b bytes  p pair  y copy  r send again  z zoom  Tab list  Esc close  ? keys"

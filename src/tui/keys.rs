@@ -134,3 +134,26 @@ pub(crate) const KEYS: &[KeyGroup] = &[
         ],
     ),
 ];
+
+/// Returns what keys do as lines of at most this many columns.
+pub(crate) fn described(keys: &str, meaning: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![format!("  {keys:<13}")];
+    for word in meaning.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => *line += &format!(" {word}"),
+            _ => lines.push(format!("{:16}{word}", "")),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_keys_do_fits_the_width() {
+        let lines = described("F", "follow: stay at the newest message", 34);
+        assert_eq!(lines, ["  F             follow: stay at", "                the newest message"]);
+    }
+}

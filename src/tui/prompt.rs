@@ -23,13 +23,25 @@ pub(crate) enum Question {
 
 impl Question {
     /// Returns what stands before the input.
-    pub(crate) fn label(&self, sends_to: &str) -> String {
+    pub(crate) fn label(&self) -> String {
         match self {
             Self::Filter => "filter: ".to_owned(),
             Self::Search => "/".to_owned(),
             Self::Number => "event number: ".to_owned(),
             Self::Fire => "mcpreel fire ".to_owned(),
-            Self::Send(request) => format!("send {} to {sends_to}? [y/N] ", request.method),
+            Self::Send(request) => format!("send {}? [y/N] ", request.method),
+        }
+    }
+
+    /// Returns what stands after the input: what is sent, and where.
+    pub(crate) fn rest(&self, sends_to: &str) -> String {
+        match self {
+            Self::Send(request) if request.params.is_empty() => format!(" to {sends_to}"),
+            Self::Send(request) => {
+                let words: Vec<&str> = request.params.split_whitespace().collect();
+                format!(" {} to {sends_to}", words.join(" "))
+            }
+            _ => String::new(),
         }
     }
 }

@@ -86,6 +86,14 @@ impl Text {
         self.scroll();
     }
 
+    /// Goes to the first line that is about an event.
+    pub(crate) fn go_to_first_event(&mut self) {
+        if let Some(line) = self.lines.iter().position(|line| line.seq.is_some()) {
+            self.cursor = self.rows.partition_point(|row| row.line < line);
+            self.scroll();
+        }
+    }
+
     pub(crate) fn go(&mut self, motion: Motion) {
         self.cursor = motion.from(self.cursor, self.rows.len(), self.height);
         self.scroll();

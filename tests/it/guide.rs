@@ -63,6 +63,7 @@ macro_rules! documents {
 documents! {
     guide_readme: "README.md",
     guide_index: "docs/guide/README.md",
+    guide_agents: "docs/guide/agents.md",
     guide_calling: "docs/guide/calling.md",
     guide_ci: "docs/guide/ci.md",
     guide_comparing: "docs/guide/comparing.md",
@@ -75,6 +76,7 @@ documents! {
     guide_limits: "docs/guide/limits.md",
     guide_live_sessions: "docs/guide/live-sessions.md",
     guide_oauth: "docs/guide/oauth.md",
+    guide_opentelemetry: "docs/guide/opentelemetry.md",
     guide_overlays: "docs/guide/overlays.md",
     guide_packs: "docs/guide/packs.md",
     guide_reading: "docs/guide/reading.md",

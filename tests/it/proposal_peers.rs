@@ -175,10 +175,21 @@ fn b2_b6_b27_host_and_validator_agree_on_what_a_reminder_is() {
 #[test]
 fn b2_b28_a_flood_of_bad_reminders_is_summarised() {
     let stage = Stage::new();
-    let body = reminding(r#"[{"tags": [f"t{at}", at]} for at in range(3000)]"#);
+    // The host has received all of them when it gets the list of tools, and has a turn only then.
+    let body = r#"
+answer = result
+def result(request, content):
+    for number in range(3000) if "tools" in content else ():
+        spec = {"id": f"r{number}", "body": f"body {number}.", "tags": [f"t{number}", number]}
+        say(method="notifications/reminder", params={"reminder": spec})
+    answer(request, content)
+open_session(tools=["tool"], reminders={"emit": True})
+while True:
+    hear()
+"#;
     stage.write("peer.py", format!("{PRELUDE}{body}"));
     for format in ["human", "json"] {
-        let words = ["host", "--do", "/wait 500ms", "--do", "/turn hi", "--format", format];
+        let words = ["host", "--do", "/turn hi", "--format", format];
         let output = stage.run(&[&words[..], &PEER].concat(), "");
         assert_eq!(output.code(), 0, "{output:?}");
         let lines = output.out().lines().filter(|line| line.contains("malformed")).count();

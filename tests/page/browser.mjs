@@ -113,6 +113,29 @@ async function small(context) {
   assert.equal(await tab.evaluate(() => window.owned), undefined);
   await picture(tab, "overview-light");
   await accessible(tab, "overview");
+  // The first filter, typed on the overview, opens the list with what it selects.
+  await setFilter(tab, "error kind:result", "1 of 9 events");
+  assert.equal(await rows(tab, "list").count(), 1);
+  await tab.keyboard.press("Escape");
+  assert.equal(await tab.inputValue("#filter"), "error kind:result", "Escape leaves the filter as it is");
+  await setFilter(tab, "", "9 events");
+  // A link of the overview, and back.
+  await tab.keyboard.press("Escape");
+  await tab.keyboard.press("1");
+  await tab.locator("#overview a", { hasText: "seq 2" }).first().click();
+  await tab.waitForSelector("#list", { state: "visible" });
+  await tab.goBack();
+  await tab.waitForSelector("#overview", { state: "visible" });
+  assert.ok(!(await tab.locator("#panel").isVisible()));
+  await tab.keyboard.press("2");
+  await tab.keyboard.press("j");
+  await tab.waitForFunction(() => location.hash === "#seq-0");
+  await tab.keyboard.press("Escape");
+  await tab.click("#tab-timeline");
+  const range = await tab.locator("#range").textContent();
+  await tab.keyboard.press("+");
+  assert.notEqual(await tab.locator("#range").textContent(), range);
+  await tab.keyboard.press("Home");
   await tab.click("#tab-messages");
   assert.equal(await rows(tab, "list").count(), 9);
   await rows(tab, "list").nth(3).click();
@@ -147,7 +170,7 @@ async function small(context) {
   await zoom(tab);
   await tab.selectOption("#theme", "dark");
   assert.equal(await tab.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(13, 17, 23)");
-  for (const tabName of ["overview", "messages", "sequence", "timeline"]) {
+  for (const tabName of ["overview", "messages", "timeline", "sequence"]) {
     await tab.click(`#tab-${tabName}`);
     await tab.waitForTimeout(100);
     await picture(tab, `${tabName}-dark`);
@@ -155,7 +178,11 @@ async function small(context) {
   }
   await tab.emulateMedia({ media: "print" });
   await tab.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
-  assert.equal(await tab.locator("#print .row").count(), 9);
+  assert.ok((await tab.locator("#print").textContent()).startsWith("Sequence"));
+  assert.ok(!(await tab.locator("#filter-form").isVisible()));
+  await tab.evaluate(() => document.getElementById("tab-messages").click());
+  await tab.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  assert.equal(await tab.locator("#print .row:not(.heading)").count(), 9);
   assert.equal(await tab.evaluate(() => window.owned), undefined, "no text of the session ran");
   assert.deepEqual(faults, []);
   await tab.close();

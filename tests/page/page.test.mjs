@@ -105,8 +105,10 @@ test("who waited, and for how long", () => {
   assert.deepEqual(shares(lanes, 0, 10_000), { clients: 8500, servers: 0, nobody: 1500 });
   assert.equal(covered([[0, 10], [5, 8], [20, 25]]), 15);
   assert.deepEqual(quantiles([3, 1, 2]), { median: 2, p95: 3, max: 3 });
+  assert.deepEqual(quantiles([4, 1, 3, 2]), { median: 2, p95: 4, max: 4 });
+  assert.equal(quantiles(Array.from({ length: 20 }, (_, at) => at)).p95, 18);
   const [calls] = countsOf(found, [0, 3, 4, 5, 6]);
-  assert.deepEqual([calls.calls, calls.responses, calls.errors, calls.slowest], [3, 2, 1, { latency: 5000, seq: 6 }]);
+  assert.deepEqual([calls.calls, calls.responses, calls.errors, calls.slowest], [3, 2, 1, { latency: 5000, seq: 0 }]);
 });
 
 test("the timeline stays within the session", () => {
@@ -137,7 +139,7 @@ test("data is compressed with gzip", async () => {
 });
 
 test("text is made visible, bytes are dumped, header blocks are skipped", () => {
-  assert.equal(visible("a\u001b[2J\n\u202e\u009b"), "a␛[2J␊\ufffd\ufffd");
+  assert.equal(visible("a\u001b[2J\n\u202e\u009b"), "a␛[2J↵\ufffd\ufffd");
   assert.equal(hexDump(new Uint8Array([0x41, 0, 0xff])), `00000000  41 00 ff${" ".repeat(39)}  A..`);
   assert.ok(hexDump(new Uint8Array(40), 16).endsWith("… 24 more bytes"));
   assert.equal(bodyStart("Content-Length: 2\r\n\r\n{}"), 21);

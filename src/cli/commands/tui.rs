@@ -19,7 +19,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
 use crate::sessions::live::{self, Live};
 use crate::tui::effect::Target;
-use crate::tui::keys::KEYS;
+use crate::tui::keys::{KEYS, described};
 use clap::Args;
 use runtime::{Runtime, Settings};
 use send::Recipient;
@@ -67,26 +67,11 @@ NO_COLOR and --color never turn colours off.
         for (title, keys) in KEYS {
             text.push_str(&format!("\n{title}:\n"));
             for (keys, meaning) in *keys {
-                text.push_str(&format!("  {keys:<13} {}\n", folded(meaning)));
+                described(keys, meaning, 78).iter().for_each(|line| text.push_str(&format!("{line}\n")));
             }
         }
         text
     })
-}
-
-/// A text in lines of at most 62 characters, with the indentation of the keys' meanings.
-fn folded(text: &str) -> String {
-    let (mut out, mut column) = (String::new(), 0);
-    for word in text.split(' ') {
-        if column + word.chars().count() > 62 {
-            out.push_str("\n               ");
-            column = 0;
-        }
-        out.push_str(if out.is_empty() { "" } else { " " });
-        out.push_str(word);
-        column += 1 + word.chars().count();
-    }
-    out
 }
 
 /// Runs the command.

@@ -39,7 +39,7 @@ impl Dataset {
     /// Makes an exporter for one recording.
     pub(crate) fn exporter<F: Files + 'static>(settings: &Settings, files: F) -> Box<dyn Exporter> {
         let target = Partitions { files, open: BTreeMap::new(), parts: BTreeMap::new() };
-        Box::new(ByMessage::of(Table::new(settings, target)))
+        Box::new(ByMessage::new(Table::new(settings, target)))
     }
 }
 

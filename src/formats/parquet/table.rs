@@ -59,7 +59,7 @@ impl Facts {
 
 /// Makes an exporter that writes one file.
 pub(crate) fn file(settings: &Settings) -> Box<dyn Exporter> {
-    Box::new(ByMessage::of(Table::new(settings, OneFile::default())))
+    Box::new(ByMessage::new(Table::new(settings, OneFile::default())))
 }
 
 /// The rows of a reel.
@@ -144,7 +144,7 @@ impl<T: Target> MessageExporter for Table<T> {
         self.take(message, true, out)
     }
 
-    fn pass_over(&mut self, message: &Message<'_>) {
+    fn pass_over_message(&mut self, message: &Message<'_>) {
         // Nothing is written for a message that is not selected.
         let _ = self.take(message, false, &mut io::sink());
     }

@@ -31,17 +31,17 @@ class Page {
     this.waits = byId("waits");
     this.list.element.id = "list";
     this.diagram.element.id = "diagram";
-    byId("messages").append(this.list.element);
+    byId("messages").append(columnHeadings(), this.list.element);
     byId("sequence").append(headings(session, this.lifelines), this.diagram.element);
     byId("timeline").prepend(this.timeline.element);
-    byId("sequence").style.setProperty("--lanes", this.lifelines.count);
+    document.body.style.setProperty("--lanes", this.lifelines.count);
   }
 
   start() {
     const { session } = this;
     fill(byId("overview"), ...overview(session, lanesOf(session, this.places)));
     this.showPlaces();
-    for (const tab of TABS) byId(`tab-${tab}`).addEventListener("click", () => this.open(tab));
+    for (const tab of TABS) byId(`tab-${tab}`).addEventListener("click", (event) => this.onTabClick(event, tab));
     byId("tabs").addEventListener("keydown", (event) => this.onTabKey(event));
     byId("filter").addEventListener("input", () => this.filterSoon());
     byId("filter-form").addEventListener("submit", (event) => {
@@ -94,7 +94,7 @@ class Page {
   }
 
   showRange(range) {
-    byId("range").textContent = `${duration(range.start - this.timeline.whole.start)} to ${duration(range.end - this.timeline.whole.start)}`;
+    byId("range").textContent = `${duration(Math.round(range.start))} to ${duration(Math.round(range.end))}`;
   }
 
   messageRow(at) {
@@ -118,6 +118,12 @@ class Page {
     }
     this.showPicture();
     this.mark();
+  }
+
+  /** With the mouse, the keys of a view work at once. With the keyboard, the focus stays in the tabs. */
+  onTabClick(event, tab) {
+    this.open(tab);
+    if (event.detail > 0) this.current().focus();
   }
 
   onTabKey(event) {
@@ -150,11 +156,12 @@ class Page {
     const progress = (part) => (state.textContent = `searching: ${Math.floor(part * 100)} %`);
     const places = await search(this.session, matches, progress, () => mine !== this.searches);
     if (places === null) return;
+    await pause();
+    if (mine !== this.searches) return;
     state.textContent = places.length === 0 ? "nothing matches" : "";
     this.places = places;
-    await pause();
-    if (text !== "" && this.tab === "overview") this.open("messages");
     this.showPlaces();
+    if (text !== "" && this.tab === "overview") this.leaveOverview();
   }
 
   /** Goes to an event by changing the address, so that Back returns. */
@@ -165,16 +172,31 @@ class Page {
   }
 
   follow() {
-    const wanted = /^#seq-(\d+)$/.exec(location.hash);
-    if (location.hash === "#filter-error") {
-      byId("filter").value = "error";
-      this.filter("error");
+    const [, filter] = /^#filter-(error|injected)$/.exec(location.hash) ?? [];
+    if (filter !== undefined) {
+      byId("filter").value = filter;
+      this.filter(filter);
     }
+    if (location.hash === "") this.comeBack();
+    const wanted = /^#seq-(\d+)$/.exec(location.hash);
     if (wanted === null) return;
     const at = this.session.find(Number(wanted[1]));
+    byId("filter-state").textContent = at < 0 ? `there is no event ${wanted[1]} in this page` : "";
     if (at < 0) return;
-    if (this.tab === "overview") this.open("messages");
+    if (this.tab === "overview") this.leaveOverview();
     this.showEvent(at);
+  }
+
+  leaveOverview() {
+    this.isFromOverview = true;
+    this.open("messages");
+  }
+
+  /** After Back: to what was there before a link. */
+  comeBack() {
+    this.hidePanel();
+    if (this.isFromOverview) this.open("overview");
+    this.isFromOverview = false;
   }
 
   showEvent(at) {
@@ -197,9 +219,13 @@ class Page {
     }
   }
 
-  closePanel() {
+  hidePanel() {
     byId("panel").hidden = true;
     document.body.classList.remove("has-panel");
+  }
+
+  closePanel() {
+    this.hidePanel();
     history.replaceState(null, "", location.pathname + location.search);
     this.current().focus();
   }
@@ -211,6 +237,8 @@ class Page {
   onkey(event) {
     const isTyping = event.target.closest("input, select, textarea") !== null;
     if (event.key === "Escape") {
+      // Otherwise the browser empties the box, and the filter stays.
+      event.preventDefault();
       if (isTyping) this.current().focus();
       else if (!byId("panel").hidden) this.closePanel();
       return;
@@ -219,32 +247,53 @@ class Page {
     const keys = {
       "/": () => byId("filter").focus(),
       "?": () => (byId("help").open = !byId("help").open),
-      1: () => this.open("overview"), 2: () => this.open("messages"), 3: () => this.open("sequence"), 4: () => this.open("timeline"),
-      n: () => this.step(1, (row) => this.session.findingsOf.has(row.at)), N: () => this.step(-1, (row) => this.session.findingsOf.has(row.at)),
-      e: () => this.step(1, (row) => row.failed || row.toolError || row.kind === "error"),
+      n: () => this.step(1, "finding", (row) => this.session.findingsOf.has(row.at)), N: () => this.step(-1, "finding", (row) => this.session.findingsOf.has(row.at)),
+      e: () => this.step(1, "error", (row) => row.failed || row.toolError || row.kind === "error"),
       p: () => this.selected !== undefined && this.session.row(this.selected).partner >= 0 && this.go(this.session.row(this.selected).partner),
     };
-    if (!Object.hasOwn(keys, event.key)) return;
+    TABS.forEach((tab, at) => (keys[at + 1] = () => this.openWithKey(tab)));
+    if (!Object.hasOwn(keys, event.key)) return this.onViewKey(event);
     event.preventDefault();
     keys[event.key]();
   }
 
+  openWithKey(tab) {
+    this.open(tab);
+    this.current().focus();
+  }
+
+  /** The keys of the view that is open work wherever the focus is, except where they have another use. */
+  onViewKey(event) {
+    if (event.defaultPrevented || event.target.closest("#panel, button, a, details") !== null) return;
+    ({ messages: this.list, sequence: this.diagram, timeline: this.timeline })[this.tab]?.onkey(event);
+  }
+
   /** Goes to the next event of a kind, among those that the filter selects. */
-  step(by, isWanted) {
+  step(by, noun, isWanted) {
     const from = this.selected === undefined ? -1 : placeOf(this.places, this.selected);
     for (let at = from + by; at >= 0 && at < this.places.length; at += by) {
       if (isWanted(this.session.row(this.places[at]))) return this.go(this.places[at]);
     }
-    byId("filter-state").textContent = "no further one";
+    byId("filter-state").textContent = `no further ${noun}`;
     return undefined;
   }
 
-  /** On paper, the list cannot be scrolled. */
+  /** On paper, lists cannot be scrolled. */
   print() {
-    const rows = this.places.slice(0, PRINTED_ROWS).map((at) => el("div", { class: "row" }, ...this.messageRow(at)));
-    const left = this.places.length - rows.length;
-    fill(byId("print"), el("h2", {}, "Messages"), ...rows, left > 0 ? el("p", {}, `${counted(left, "more event")} not printed; use a filter.`) : null);
+    const isDiagram = this.tab === "sequence";
+    const printed = isDiagram ? this.arrows : this.places;
+    const content = (one) => (isDiagram ? arrowRow(this.session, this.lifelines, one) : this.messageRow(one));
+    const rows = printed.slice(0, PRINTED_ROWS).map((one) => el("div", { class: "row" }, ...content(one)));
+    const left = printed.length - rows.length;
+    const top = isDiagram ? [el("h2", {}, "Sequence"), headings(this.session, this.lifelines)] : [el("h2", {}, "Messages"), columnHeadings()];
+    fill(byId("print"), ...top, ...rows, left > 0 ? el("p", {}, `${counted(left, "more row")} not printed; use a filter.`) : null);
   }
+}
+
+/** What the columns of the list are. */
+function columnHeadings() {
+  const names = [["seq", "no."], ["time", "time"], ["way", " "], ["size", "size"], ["latency", "latency"], ["says", "method, arguments → result"]];
+  return el("div", { class: "row heading", "aria-hidden": "true" }, ...names.map(([name, text]) => el("span", { class: name }, text)));
 }
 
 /** The place of a number in a sorted list, or -1. */

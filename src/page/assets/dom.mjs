@@ -27,6 +27,7 @@ export function byId(id) {
 export function visible(text) {
   return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (found) => {
     const code = found.charCodeAt(0);
+    if (code === 0x0a) return "↵";
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     return code === 0x7f ? "\u2421" : "\ufffd";
   });

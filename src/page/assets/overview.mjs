@@ -29,6 +29,8 @@ function summary(session) {
   const span = session.count === 0 ? 0 : time[session.count - 1] - time[0];
   const text = `${counted(session.count, "event")}, ${bytes(size.reduce((sum, one) => sum + one, 0))}, over ${duration(span)}, recorded ${session.created}`;
   const notes = [text];
+  const injected = session.columns.flags.filter((flags) => (flags & 1) !== 0).length;
+  if (injected > 0) notes.push(el("a", { href: "#filter-injected" }, `${counted(injected, "message")} that mcpreel injected, or that answer such a message`));
   if (session.redacted) notes.push("Secrets that mcpreel recognised are replaced by pseudonyms.");
   if (session.leftOut > 0) notes.push(`${counted(session.leftOut, "more event")} did not fit into the page.`);
   if (session.damaged) notes.push("The reel is damaged; some events are missing.");
@@ -52,7 +54,7 @@ function slowest(session, all) {
   const found = all.filter((at) => latency[at] !== null).sort((a, b) => latency[b] - latency[a]).slice(0, MAX_ROWS);
   const row = (at) => {
     const one = session.row(at);
-    return [link(one.seq), duration(one.latency), visible(one.title), visible(one.about), visible(one.outcome)];
+    return [link(one.partner < 0 ? one.seq : session.columns.seq[one.partner]), duration(one.latency), visible(one.title), visible(one.about), visible(one.outcome)];
   };
   return el("section", {}, el("h2", {}, "Slowest responses"), table("Slowest responses", ["event", "latency", "method", "about", "outcome"], found.map(row)));
 }
@@ -65,15 +67,15 @@ function errors(session, all) {
     const one = session.row(at);
     return [link(one.seq), visible(one.title), visible(one.about), visible(one.outcome)];
   };
-  const rest = found.length > MAX_ROWS ? el("p", {}, el("a", { href: "#filter-error" }, `All ${found.length} errors`)) : null;
-  return el("section", {}, el("h2", {}, `Errors: ${found.length}`), found.length === 0 ? null : table("Errors", ["event", "method", "about", "outcome"], found.slice(0, MAX_ROWS).map(row)), rest);
+  const rest = found.length > MAX_ROWS ? el("p", {}, el("a", { href: "#filter-error" }, `All ${found.length} failed calls`)) : null;
+  return el("section", {}, el("h2", {}, `Failed calls: ${found.length}`), found.length === 0 ? null : table("Failed calls", ["event", "method", "about", "outcome"], found.slice(0, MAX_ROWS).map(row)), rest);
 }
 
 function waiting(session, lanes) {
   const { time } = session.columns;
   const [start, end] = [time[0] ?? 0, time[session.count - 1] ?? 0];
   const parts = shares(lanes, start, end);
-  const percent = (value) => `${duration(value)} (${end > start ? Math.round((value / (end - start)) * 100) : 0} %)`;
+  const percent = (value) => `${duration(value)} (${end > start ? Math.floor((value / (end - start)) * 100) : 0} %)`;
   return el("section", {}, el("h2", {}, "Waiting"), el("p", {}, `Clients waited ${percent(parts.clients)}, servers ${percent(parts.servers)}; for ${percent(parts.nobody)}, nobody waited.`));
 }
 

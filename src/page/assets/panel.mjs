@@ -46,10 +46,16 @@ function heading(row) {
 function facts(session, row) {
   const [client, server] = session.names(row.stream);
   const ways = { c2s: `${client} → ${server}`, s2c: `${server} → ${client}` };
+  // mcpreel sends an injected message in a side's name, and keeps the answer from it.
+  if (row.injected) {
+    const inject = (from, to) => (row.isResponse ? `${from} → mcpreel` : `mcpreel, in the name of ${from} → ${to}`);
+    Object.assign(ways, { c2s: inject(client, server), s2c: inject(server, client) });
+  }
+  const response = row.isRequest && row.partner >= 0 ? session.row(row.partner) : null;
   const entries = [
     ["Time", `${seconds(row.time)} s`], ["From, to", row.dir === null ? null : visible(ways[row.dir])],
-    ["Stream", String(row.stream)], ["Kind", row.kind ?? row.event], ["Id", row.id === null ? null : visible(row.id)], ["Size", bytes(row.size)],
-    ["Latency", row.latency === null ? null : duration(row.latency)], ["Marks", row.marks.join(", ") || null],
+    ["Stream", String(row.stream)], ["Kind", `${row.kind ?? row.event}${row.toolError ? ", the tool failed" : ""}`], ["Id", row.id === null ? null : visible(row.id)], ["Size", bytes(row.size)],
+    ["Latency", row.latency === null ? null : duration(row.latency)], ["Answered after", response?.latency ? duration(response.latency) : null], ["Marks", row.marks.join(", ") || null],
   ];
   const pairs = entries.filter(([, value]) => value !== null);
   return el("dl", { class: "facts" }, ...pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
@@ -81,14 +87,19 @@ function content(session, row, data) {
   if (data.length === 0) return [el("p", { class: "faint" }, row.size > 0 ? "The message is too long for the page; the reel has it." : "Empty.")];
   const text = new TextDecoder().decode(data);
   const parsed = outline(text.slice(bodyStart(text)));
-  const json = parsed === null ? el("pre", {}, visible(text).replaceAll("␊", "\n")) : el("div", { class: "json-root" }, shown(parsed, data.length < SHORT ? 8 : 3));
+  const json = parsed === null ? el("pre", {}, visible(text).replaceAll("↵", "\n")) : el("div", { class: "json-root" }, shown(parsed, data.length < SHORT ? 8 : 3));
   const raw = el("details", {}, el("summary", {}, `Bytes (${bytes(data.length)})`));
   raw.addEventListener("toggle", () => {
     if (raw.open && raw.childElementCount === 1) raw.append(el("pre", { class: "hex", tabindex: 0 }, hexDump(data)));
   });
   const copy = el("button", { type: "button" }, "Copy the message");
   copy.addEventListener("click", () => {
-    navigator.clipboard?.writeText(text).then(() => (copy.textContent = "Copied"), () => (copy.textContent = "Cannot copy"));
+    const select = () => {
+      getSelection().selectAllChildren(json);
+      copy.textContent = "The browser refuses: press Ctrl-C";
+    };
+    if (navigator.clipboard === undefined) select();
+    else navigator.clipboard.writeText(text).then(() => (copy.textContent = "Copied"), select);
   });
   return [el("h3", {}, parsed === null ? "Text" : "Message"), json, copy, raw];
 }

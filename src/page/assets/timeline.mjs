@@ -32,6 +32,12 @@ export function ticks(range, most) {
   return found;
 }
 
+/** A text of at most so many letters. */
+function shortened(text, most) {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+}
+
 /** How much of each column's time was waited, from 0 to 1; negative where something failed. */
 export function coverage(waits, x, end, columns) {
   const parts = new Float64Array(columns);
@@ -135,19 +141,15 @@ export class Timeline {
       pen.fillStyle = colours.line;
       pen.fillRect(x, 0, 1, height);
       pen.fillStyle = colours.faint;
-      pen.fillText(duration(tick - this.whole.start), x + 4, AXIS / 2);
+      pen.fillText(duration(Math.round(tick)), x + 4, AXIS / 2);
     }
   }
 
   lane(pen, colours, lane, top) {
     pen.fillStyle = colours.text;
     const arrow = lane.dir === "s2c" ? "← " : "→ ";
-    pen.save();
-    pen.beginPath();
-    pen.rect(0, top, this.label - 6, LANE);
-    pen.clip();
-    pen.fillText(arrow + visible(lane.name), 4, top + LANE / 2);
-    pen.restore();
+    const letters = Math.max(1, Math.floor((this.label - 10) / pen.measureText("0").width));
+    pen.fillText(shortened(arrow + visible(lane.name), letters), 4, top + LANE / 2, this.label - 8);
     const colour = lane.waits.some((wait) => wait.end !== null) ? colours[lane.dir] : colours.faint;
     coverage(lane.waits, (time) => this.x(time) - this.label, this.whole.end, Math.ceil(this.width - this.label)).forEach((part, column) => {
       if (part === 0) return;

@@ -45,9 +45,9 @@ export function bytes(count) {
   return `${count} B`;
 }
 
-/** Seconds with six decimals. */
+/** Seconds with six decimals, cut. */
 export function seconds(nanoseconds) {
-  return (nanoseconds / 1e9).toFixed(6);
+  return (Math.floor(nanoseconds / 1e3) / 1e6).toFixed(6);
 }
 
 /** A number with its noun: `1 message`, `2 messages`. */

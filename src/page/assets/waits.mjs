@@ -45,11 +45,12 @@ export function shares(lanes, start, end) {
   return { clients: of((lane) => lane.dir === "c2s"), servers: of((lane) => lane.dir === "s2c"), nobody: end - start - of(() => true) };
 }
 
-/** The median, the 95th percentile and the largest of some numbers. */
+/** The median, the 95th percentile and the largest of some numbers, as `mcpreel stats` has them. */
 export function quantiles(values) {
   const sorted = Float64Array.from(values).sort();
-  const at = (part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];
-  return sorted.length === 0 ? null : { median: at(0.5), p95: at(0.95), max: sorted[sorted.length - 1] };
+  if (sorted.length === 0) return null;
+  const [lower, upper] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return { median: Math.floor((lower + upper) / 2), p95: sorted[Math.ceil(0.95 * sorted.length) - 1], max: sorted[sorted.length - 1] };
 }
 
 /** Counts by method and name: calls, responses, errors, bytes and latencies. */
@@ -78,5 +79,5 @@ function count(found, row) {
   if (row.kind === "error" || row.toolError) found.errors += 1;
   if (row.latency === null) return;
   found.latencies.push(row.latency);
-  if (found.slowest === null || row.latency > found.slowest.latency) found.slowest = { latency: row.latency, seq: row.seq };
+  if (found.slowest === null || row.latency > found.slowest.latency) found.slowest = { latency: row.latency, seq: row.partner < 0 ? row.seq : row.session.columns.seq[row.partner] };
 }

@@ -13,7 +13,6 @@ pub(crate) mod mermaid;
 pub(crate) mod messages;
 pub(crate) mod otlp;
 pub(crate) mod parquet;
-mod trace_parent;
 
 use crate::trace::{Event, EventHeader, FileHeader};
 use std::io::{self, Write};

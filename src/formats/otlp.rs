@@ -17,6 +17,8 @@ use crate::trace::{Event, EventHeader, FileHeader};
 use crate::wire::mask::masked_bytes;
 use attributes::{Attribute, text, written};
 use context::Ids;
+#[cfg(feature = "parquet")]
+pub(super) use context::Place;
 use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
 use opentelemetry_proto::tonic::metrics::v1::{Metric, MetricsData, ResourceMetrics, ScopeMetrics};
 use opentelemetry_proto::tonic::resource::v1::Resource;

@@ -14,7 +14,7 @@ pub(super) const SAMPLED: u32 = 1;
 
 /// A span's place in its trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(in crate::formats) struct Place {
     pub trace: Vec<u8>,
     pub span: Vec<u8>,
     /// The W3C flags, and whether the span is in another process.
@@ -29,7 +29,7 @@ impl Place {
     }
 
     /// Reads `traceparent`; `None` if it is not valid.
-    pub(super) fn read(parent: &str, state: Option<&str>) -> Option<Self> {
+    pub(in crate::formats) fn read(parent: &str, state: Option<&str>) -> Option<Self> {
         let mut parts = parent.split('-');
         let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let (version, flags) = (hex(version, 1)?, hex(flags, 1)?);

@@ -269,8 +269,8 @@ fn progress_and_cancellation_are_linked_to_their_request() {
     let (spans, _) = telemetry(Settings::default(), &entries);
     let (first, second) = (named(&spans, "tools/call a"), named(&spans, "tools/call b"));
     let linked = |name: &str| named(&spans, name).links.iter().map(|link| link.span_id.clone()).collect::<Vec<_>>();
-    assert_eq!(linked("notifications/progress"), [first.span_id.clone()]);
-    assert_eq!(linked("notifications/cancelled"), [second.span_id.clone()]);
+    assert_eq!(linked("notifications/progress"), std::slice::from_ref(&first.span_id));
+    assert_eq!(linked("notifications/cancelled"), std::slice::from_ref(&second.span_id));
     assert_eq!((text(second, "error.type").as_deref(), second.end_time_unix_nano), (Some("cancelled"), 1_005_000_000));
     assert_eq!((text(first, "network.transport").as_deref(), text(first, "error.type")), (Some("pipe"), None));
     assert_eq!(spans.len(), 4);

@@ -2,7 +2,7 @@
 
 use super::identity::hex;
 use crate::formats::messages::Message;
-use crate::formats::trace_parent::TraceParent;
+use crate::formats::otlp::Place;
 use crate::proposals::Registry;
 use crate::session::Pairing;
 use crate::session::participants::introduction;
@@ -201,7 +201,7 @@ impl Call {
             let task = related_task(meta).or_else(|| text_member(json::member(content, "task")?, "taskId"));
             return Self { task, ..Self::default() };
         };
-        let parent = TraceParent::of(meta);
+        let parent = json::str_member(meta, "traceparent").and_then(|parent| Place::read(&parent, None));
         let text = |name: &str, applies: bool| text_member(content, name).filter(|_| applies);
         let is_of_task = method.starts_with("tasks/") || method == "notifications/tasks/status";
         Self {

@@ -69,8 +69,8 @@ impl Receiver {
 
     /// The metrics of the last request with any.
     pub(crate) fn metrics(&self) -> Vec<Metric> {
-        let all = self.received().into_iter().filter(|it| it.is_accepted && !it.metrics.is_empty());
-        all.last().map(|it| it.metrics).unwrap_or_default()
+        let mut all = self.received().into_iter().filter(|it| it.is_accepted && !it.metrics.is_empty());
+        all.next_back().map(|it| it.metrics).unwrap_or_default()
     }
 
     /// Waits for a span of this name.

@@ -99,13 +99,14 @@ mod with_feature {
         fn one(
             &self,
             opened: Recorded,
-            (exporter, out): (Box<dyn Exporter>, &mut dyn io::Write),
+            (mut exporter, out): (Box<dyn Exporter>, &mut dyn io::Write),
             reached: &mut Reached<'_>,
         ) -> Result<Progressed, CommandError> {
             let Recorded { path, reader, .. } = opened;
             let selection = Selection::new(self.filter.clone());
             let reader = if selection.is_everything() { reader.leaving_long() } else { reader.with_payloads() };
             let warning = SecretWarning::of_reel(&self.args.redact, reader.header())?;
+            let exporter = &mut *exporter;
             let mut export = Export { exporter, selection, warning, out, read: 0, written: 0, is_damaged: false };
             export.all(reader, (&path, &self.args.output), reached, self.context)?;
             let Export { warning, read, written, is_damaged, .. } = export;

@@ -71,10 +71,16 @@ pub(crate) fn script() -> String {
     out
 }
 
+/// Whether a line of a module is a comment, or a part of one.
+fn is_comment(line: &str) -> bool {
+    let line = line.trim_start();
+    ["//", "/**", "* ", "*/"].iter().any(|start| line.starts_with(start))
+}
+
 /// Returns the body of a module as that of a function that returns what the module exports.
 fn module(text: &str) -> String {
     let (mut out, mut exported) = (String::new(), Vec::new());
-    for line in text.lines().filter(|line| !line.starts_with("//")) {
+    for line in text.lines().filter(|line| !is_comment(line)) {
         if let Some((names, from)) = line.strip_prefix("import ").and_then(|line| line.split_once(" from \"./")) {
             let _ = writeln!(out, "const {names} = {}_js;", from.trim_end_matches(".mjs\";"));
             continue;
@@ -99,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_module_becomes_a_function_that_returns_what_it_exports() {
-        let text = "// About.\nimport { a, b } from \"./other.mjs\";\nexport const C = 1;\nexport class D {}\n\
+        let text = "// About.\n/**\n * What C is.\n */\nimport { a, b } from \"./other.mjs\";\nexport const C = 1;\nexport class D {}\n\
             export async function e() {}\nfunction f() {}\n";
         let expected = "const { a, b } = other_js;\nconst C = 1;\nclass D {}\nasync function e() {}\nfunction f() {}\n\
             return { C, D, e };\n";

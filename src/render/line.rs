@@ -486,7 +486,8 @@ mod tests {
     fn a_narrow_line_shows_the_error_rather_than_what_was_asked() {
         let failed = Line { mood: Emphasis::Error, ..line("echo text=1", "error -32601 no such method") };
         let text = written(&failed, Some(60));
-        assert_eq!(text, "   12     0.034512 ←    1.6 ms    3 tools/call → error -3…\n");
+        assert_eq!(text, "   12     0.034512 ←    1.6 ms    3 tools/call → error -326…\n");
+        assert!(text.trim_end().width() <= 60);
         assert!(written(&failed, Some(120)).contains("tools/call echo text=1 → error -32601"));
     }
 

@@ -85,7 +85,7 @@ mod tests {
             ..Surface::default()
         };
         let lines = text(&surface, &Palette::plain(), Some(60));
-        let expected = "s␛ 1, A Server, revision 2025-11-25\ncapabilities: logging, resources (subscribe), tools\n";
+        let expected = "s␛ 1, A Server, revision 2025-11-25\ncapabilities: tools, resources (subscribe), logging\n";
         assert!(lines.starts_with(expected), "{lines}");
         assert!(lines.contains("  … 2 more lines; --jq"), "{lines}");
         assert!(lines.contains("\n1 tool\nadd  a?\n    Adds.\n") && lines.ends_with("\n0 prompts\n"));

@@ -35,7 +35,7 @@ use std::time::Duration;
 #[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
 #[command(after_help = "\
 Examples:
-  mcpreel call -- my-server                         # tools, prompts, resources, capabilities, instructions
+  mcpreel call -- my-server                         # everything it offers
   mcpreel call tools/list -- npx -y @modelcontextprotocol/server-everything
   mcpreel call tools/call name=echo arguments:='{\"message\":\"hi\"}' -- my-server
   mcpreel call tools/call name=echo arguments.message=hi -- my-server

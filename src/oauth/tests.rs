@@ -236,6 +236,11 @@ async fn a_client_is_registered_unless_there_is_one_that_serves() {
         (client.expect("a client"), scripted.asked().len())
     };
     let (known, here) = (ours(), ours().redirect_uri);
+    // It is registered with all scopes of the server, so that it can ask for them later.
+    let scripted = Scripted::with(vec![(201, json!({"client_id": "new"}))]);
+    let (supported, identity) = (["b".to_owned(), "a".to_owned()], (&Identity::Dynamic, None));
+    let registered = client(&scripted, &server.authorization, identity, &here, &scopes, &supported).await;
+    assert_eq!(registered.expect("a client").scopes, ["a", "b"]);
     let (client, requests) = get(&Identity::Dynamic, Some(&known), &here, &scopes).await;
     assert_eq!((client.id.as_str(), requests), ("ours", 0));
     for (redirect, scopes) in [("http://127.0.0.1:8/callback", &scopes[..]), (&here, &["a".to_owned(), "b".to_owned()])]
@@ -244,12 +249,6 @@ async fn a_client_is_registered_unless_there_is_one_that_serves() {
         assert_eq!((client.id.as_str(), requests, client.secret_in_body), ("new", 1, true));
         assert_eq!((client.redirect_uri.as_str(), &client.scopes[..]), (redirect, scopes));
     }
-    // It is registered with all scopes of the server, so that it can ask for them later.
-    let scripted = Scripted::with(vec![(201, json!({"client_id": "new"}))]);
-    let (supported, identity) = (["b".to_owned(), "a".to_owned()], (&Identity::Dynamic, None));
-    let registered =
-        super::client::client(&scripted, &server.authorization, identity, &here, &scopes, &supported).await;
-    assert_eq!(registered.expect("a client").scopes, ["a", "b"]);
     let named = Identity::Registered("mine".to_owned(), None, None);
     let (client, requests) = get(&named, Some(&known), &here, &scopes).await;
     assert_eq!((client.id.as_str(), requests, client.registration), ("mine", 0, Registration::Registered));

@@ -1,4 +1,6 @@
-//! Places the functions that `record` and `show` run next to each other in the release binary.
+//! Sets `on_linux`, and places the functions that `record` and `show` run next to each other in the release binary.
+//!
+//! Without `on_linux`, `src/platform/` uses its fallbacks. `MCPREEL_PORTABLE` builds them on Linux, to test them.
 //!
 //! When a function runs, its page of code and the neighbouring pages are loaded. If the few functions that recording
 //! runs were scattered over twenty megabytes, half of these would be loaded. `benches/order.py` makes `order.ld`.
@@ -10,8 +12,13 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=order.ld");
+    println!("cargo::rerun-if-env-changed=MCPREEL_PORTABLE");
+    println!("cargo::rustc-check-cfg=cfg(on_linux)");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let is_known = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
+    if is("CARGO_CFG_TARGET_OS", "linux") && env::var_os("MCPREEL_PORTABLE").is_none() {
+        println!("cargo::rustc-cfg=on_linux");
+    }
     if is("PROFILE", "release") && is_known && !chooses_linker() && has_known_linker() {
         let root = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
         println!("cargo::rustc-link-arg-bins=-T");

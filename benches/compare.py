@@ -23,6 +23,7 @@ from pathlib import Path
 
 import live
 import stored
+import telemetry
 from context import ROOT, Context
 from measure import BenchError
 from report import Row, failed, table
@@ -34,6 +35,7 @@ Figures = dict[str, Callable[[Context], list[Row]]]
 FIGURES: Figures = {
     "latency": live.latency,
     "flood": live.flood,
+    "otlp": telemetry.otlp,
     "size": stored.size_rows,
     "headers": stored.headers,
     "filter": stored.filtering,

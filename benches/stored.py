@@ -200,7 +200,8 @@ def memory(ctx: Context) -> list[Row]:
     reel = ctx.reel
     ctx = replace(ctx, bin=str(ctx.installed))
     ours = ctx.ours
-    peaks = {"show, whole reel": peak(ctx, ctx.messages, ours("show", reel))}
+    peaks = {"show, whole reel": peak(ctx, ctx.messages, ours("show", reel)),
+             "stats, whole reel": peak(ctx, 1, ours("stats", reel))}
     for name, smallest in {"large": LARGEST, "mixed": 1000}.items():
         messages, reel = large_messages(ctx.fresh(f"{name}.ndjson"), smallest), ctx.fresh(f"{name}.reel")
         tap = ours("record", "-o", reel, "--", "cat")

@@ -19,7 +19,7 @@ use crate::proposals::Severity;
 use crate::trace::{Damage, Event, EventKind, FileHeader, Flags};
 use crate::validate::report::{ConnectionSummary, More};
 use crate::validate::{Finding, Options, Validator};
-use baseline::{Baseline, Identity};
+use baseline::{Baseline, Identity, Numbers};
 use settings::{Injected, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -155,8 +155,8 @@ pub(crate) struct Checked {
     pub damages: Vec<String>,
     /// The rules that something violated, whether it counts or not.
     pub violated: BTreeSet<&'static str>,
-    /// The findings that a new baseline would have.
-    pub identities: BTreeSet<Identity>,
+    /// The findings that a new baseline would have, and how many there are of each.
+    pub identities: Numbers,
 }
 
 impl Checked {
@@ -175,6 +175,8 @@ impl Checked {
 pub(crate) struct Check<'a> {
     settings: &'a Settings,
     baseline: &'a Baseline,
+    /// The findings in the reels before.
+    before: Numbers,
     validator: Validator,
     read: u64,
     /// The number of the last event, and its number among those that were read.
@@ -191,12 +193,29 @@ impl<'a> Check<'a> {
         // The check takes every finding at once, and limits their number itself.
         let validator = Validator::new(Options { max_per_rule: usize::MAX, registry: settings.registry });
         let (checked, kept) = (Checked::default(), BTreeMap::new());
-        Self { settings, baseline, validator, read: 0, last: (0, 0), kept, exported: None, checked }
+        Self {
+            settings,
+            baseline,
+            before: Numbers::new(),
+            validator,
+            read: 0,
+            last: (0, 0),
+            kept,
+            exported: None,
+            checked,
+        }
     }
 
     /// Sets that the events are those of a reel, created at this time, so that their lines in its export are known.
     pub(crate) fn of_reel(self, created: i64) -> Self {
         Self { exported: Some(created), ..self }
+    }
+
+    /// Sets what was found in the reels before this one: together, they have as many known findings as the baseline says.
+    pub(crate) fn after(mut self, reels: &[CheckedReel]) -> Self {
+        let found = reels.iter().flat_map(|reel| &reel.checked.identities);
+        found.for_each(|(identity, count)| *self.before.entry(identity.clone()).or_default() += count);
+        self
     }
 
     /// Takes the header of the reel.
@@ -263,11 +282,21 @@ impl<'a> Check<'a> {
             return Standing::Injected;
         }
         let identity = Identity::of(found);
-        let is_known = self.baseline.contains(&identity);
-        if self.checked.identities.len() < MAX_IDENTITIES {
-            self.checked.identities.insert(identity);
+        let so_far = self.before.get(&identity).copied().unwrap_or_default() + self.count(&identity);
+        if self.baseline.has(&identity, so_far) { Standing::Known } else { Standing::Counted }
+    }
+
+    /// Counts a finding for a new baseline. Returns how many there are of it in this reel.
+    fn count(&mut self, identity: &Identity) -> u64 {
+        let found = &mut self.checked.identities;
+        if let Some(count) = found.get_mut(identity) {
+            *count += 1;
+            return *count;
         }
-        if is_known { Standing::Known } else { Standing::Counted }
+        if found.len() < MAX_IDENTITIES {
+            found.insert(identity.clone(), 1);
+        }
+        1
     }
 
     fn point_at(&self, found: &mut Located, event: &Event<'_>) {

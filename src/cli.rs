@@ -9,6 +9,7 @@ mod handlers;
 mod lane;
 mod listening;
 mod login;
+mod offers;
 mod own_line;
 mod packs;
 mod pager;
@@ -21,6 +22,7 @@ mod repeat;
 mod secret_warning;
 mod selecting;
 mod target;
+mod telemetry;
 mod text;
 mod verdict;
 

@@ -12,6 +12,7 @@ pub(crate) mod markdown;
 pub(crate) mod mermaid;
 pub(crate) mod messages;
 pub(crate) mod otlp;
+pub(crate) mod parquet;
 
 use crate::trace::{Event, EventHeader, FileHeader};
 use std::io::{self, Write};
@@ -26,6 +27,7 @@ pub(crate) const EXPORT: &[ExportFormat] = &[
     har::EXPORT,
     otlp::EXPORT,
     otlp::EXPORT_PROTO,
+    otlp::EXPORT_PROTO_METRICS,
 ];
 
 /// A format that `export` writes.
@@ -35,7 +37,14 @@ pub(crate) struct ExportFormat {
     /// What it is, as a help line.
     pub about: &'static str,
     /// Makes an exporter for one reel.
-    pub exporter: fn() -> Box<dyn Exporter>,
+    pub exporter: fn(&ExportOptions) -> Box<dyn Exporter>,
+}
+
+/// What users can choose about some formats.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ExportOptions {
+    /// For OpenTelemetry.
+    pub telemetry: otlp::Settings,
 }
 
 /// Writes one reel in one format, event by event: `begin`, then every event in order, then `end`. This is for formats

@@ -18,6 +18,7 @@ mod oauth;
 mod overlay;
 mod pack;
 mod page;
+mod platform;
 mod probe;
 mod process;
 mod proposals;

@@ -4,6 +4,7 @@ pub(crate) mod builtin;
 pub(crate) mod channel_socket;
 pub(crate) mod client;
 pub(crate) mod client_probe;
+pub(crate) mod collector;
 pub(crate) mod event_routes;
 pub(crate) mod feed;
 pub(crate) mod handler_runner;
@@ -34,6 +35,7 @@ pub(crate) mod webhook;
 pub(crate) use client::{Connection, Failure};
 
 use crate::error::{CommandError, ErrorKind};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Runs an asynchronous command on this thread. An interrupt ends it, with exit code 130.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
@@ -49,13 +51,24 @@ pub(crate) fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, Comman
     runtime.block_on(work)
 }
 
-/// Runs `work` until it is done or interrupted.
+/// Runs `work` until it is done or the process receives SIGINT or SIGTERM. What `work` records is complete then.
 pub(crate) async fn unless_interrupted<T>(
     work: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {
     tokio::select! {
         done = work => done,
         _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
+        () = terminated() => Err(CommandError::new(ErrorKind::Interrupted, "terminated")),
+    }
+}
+
+/// Waits for SIGTERM.
+async fn terminated() {
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            let _ = terminate.recv().await;
+        }
+        Err(_) => std::future::pending().await,
     }
 }
 

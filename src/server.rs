@@ -6,6 +6,7 @@
 //!
 //! Never: names of proposals, tokio, sockets, clocks, printing.
 
+mod catalogue;
 mod config;
 mod connection;
 mod content;
@@ -20,6 +21,7 @@ mod report;
 mod timers;
 mod tools;
 
+pub(crate) use catalogue::{Catalogue, CatalogueRequest};
 pub use config::Config;
 pub(crate) use config::Plan;
 pub(crate) use fire::Fired;

@@ -71,9 +71,9 @@ pub mod probe {
     pub use crate::probe::{ClientEnd, Output, Plan, ProbeRun, Settings};
 }
 
-pub mod process {
-    pub mod supervisor {
-        pub use crate::process::supervisor::can_confine;
+pub mod platform {
+    pub mod confinement {
+        pub use crate::platform::confinement::can_confine;
     }
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that tests/run.sh omits, and its tests again: all real clients and servers, the conformance suites,
-# transcripts of other programs, the results (not the speed) of the benchmarks, and the fuzz targets.
+# transcripts of other programs, the results (not the speed) of the benchmarks, the fuzz targets, the packages, and the
+# fallbacks for other systems than Linux.
 #
 #   tests/full.sh
 #
@@ -29,6 +30,7 @@ mkdir -p "$work"
 
 step "real peers" tests/real/install.sh ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
 step "build" cargo build --locked
+step "without features" cargo check --locked --no-default-features
 
 # A measurement; benches/filters.py has a variant that is fast enough without optimisation.
 skip=(--skip decisions_a_second)
@@ -117,3 +119,21 @@ replay() {
 
 step "fuzz targets" fuzz
 step "fuzz corpus" replay
+
+# What stands in for Linux on other systems, with all lints, and the tests that do not need Linux itself.
+fallbacks() {
+    export MCPREEL_PORTABLE=1 CARGO_TARGET_DIR=$target/portable CARGO_PROFILE_DEV_DEBUG=none
+    cargo clippy --quiet --locked --all-targets -- -D warnings || return
+    cargo test --quiet --locked --lib || return
+    cargo test --quiet --locked --test it -- "${portable[@]}"
+}
+
+portable=(architecture:: recordings:: live::)
+step "fallbacks" fallbacks
+
+if command -v dpkg-shlibdeps >/dev/null 2>&1; then
+    step "packages" packaging/build.sh --profile dev --allow-dirty
+    step "installed packages" packaging/test.sh
+else
+    left_out "packages" "there is no dpkg-shlibdeps (Debian's dpkg-dev)"
+fi

@@ -1,5 +1,6 @@
 //! The part of a message that a finding is about, with a little of what stands around it.
 
+use crate::wire::json;
 use crate::wire::mask::masked_bytes;
 use crate::wire::pointer;
 use crate::wire::text::visible;
@@ -25,17 +26,32 @@ pub(crate) struct Excerpt {
 
 /// The members that findings of a family of rules are about, if the rule names no place itself.
 const FAMILIES: &[(&str, &[&str])] = &[
-    ("envelope/", &["/jsonrpc"]),
+    ("envelope/error-object", &["/error"]),
+    ("envelope/odd-method", &["/method"]),
+    ("envelope/odd-params", &["/params"]),
+    ("envelope/odd-id", &["/id"]),
+    ("envelope/null-id", &["/id"]),
+    ("envelope/error-id", &["/id"]),
+    ("envelope/missing-id", &["/result", "/error"]),
+    ("envelope/mixed", &["/result", "/error"]),
+    ("envelope/version", &["/jsonrpc"]),
     ("pairing/", &["/id", "/params/requestId", "/params/progressToken"]),
     ("lifecycle/", &["/method"]),
     ("method/", &["/method", "/error/code"]),
     ("era/", &["/method"]),
 ];
 
+/// The rules about messages that are not JSON: their findings are about the byte at which reading ends.
+const UNREADABLE: [&str; 2] = ["envelope/malformed", "envelope/encoding"];
+
 /// Returns the part of `message` at `path`, or what a rule of this name is usually about. `None` if that is the whole
 /// message or the text is not JSON.
 pub(super) fn excerpt(message: &[u8], rule: &str, path: Option<&str>) -> Option<Excerpt> {
     let span = match path {
+        _ if UNREADABLE.contains(&rule) => {
+            let at = json::first_fault(message)?.min(message.len().checked_sub(1)?);
+            at..whole(message, at + 1)
+        }
         Some(path) => marked(message, path)?,
         None => {
             let (_, members) = FAMILIES.iter().find(|(family, _)| rule.starts_with(family))?;
@@ -135,7 +151,20 @@ mod tests {
         assert_eq!(parts(message, "method/direction", None), owned(r#"{"id":1,"#, r#""method":"x""#, "}"));
         assert_eq!(parts(message, "pairing/id-in-use", None), owned("{", r#""id":1"#, r#","method":"x"}"#));
         assert_eq!(parts(message, "stream/crlf", None), None);
+        let error = r#"{"jsonrpc":"2.0","id":1,"error":"no"}"#;
+        let marked = parts(error, "envelope/error-object", None);
+        assert_eq!(marked, owned(r#"{"jsonrpc":"2.0","id":1,"#, r#""error":"no""#, "}"));
         assert_eq!(parts("log line", "schema/params", Some("/params")), None);
+    }
+
+    #[test]
+    fn text_that_is_not_json_is_marked_where_reading_ends() {
+        let marked = |message: &str| parts(message, "envelope/malformed", None);
+        let broken = r#"{"jsonrpc":"2.0","id":1,"result":{"a":tru}}"#;
+        assert_eq!(marked(broken), owned(r#"{"jsonrpc":"2.0","id":1,"result":{"a":tru"#, "}", "}"));
+        assert_eq!(marked(r#"{"id":1"#), owned(r#"{"id":"#, "1", ""), "the end is missing");
+        assert_eq!(marked("{\"id\":1,\n\"x\":}"), owned("{\"id\":1, \"x\":", "}", ""));
+        assert_eq!(marked(r#"{"id":1}"#), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The check of several reels, and its report as JSON.
 
-use super::baseline::{Baseline, Identity};
+use super::baseline::{Baseline, Exceeded, Identity, Numbers};
 use super::settings::Settings;
 use super::{Checked, Counts, Located, Standing};
 use crate::validate::report::{self, ConnectionJson};
@@ -41,20 +41,29 @@ pub(crate) struct Run {
     pub reels: Vec<CheckedReel>,
     /// The entries of the baseline that are fixed.
     pub stale: Vec<Identity>,
+    /// The entries of the baseline of which there are more findings than they excuse.
+    pub exceeded: Vec<Exceeded>,
 }
 
 impl Run {
     /// Puts the checked reels together, and looks for entries of the baseline that are fixed.
     pub(crate) fn new(reels: Vec<CheckedReel>, baseline: &Baseline) -> Self {
-        let mut run = Self { reels, stale: Vec::new() };
+        let mut run = Self { reels, ..Self::default() };
         run.stale = baseline.stale(&run.observed(), &run.violated()).into_iter().cloned().collect();
+        run.exceeded = baseline.exceeded(&run.found());
         run
     }
 
     /// Returns the baseline that would excuse everything in this run.
     pub(crate) fn renewed(&self, baseline: &Baseline) -> Baseline {
-        let found = self.reels.iter().flat_map(|reel| reel.checked.identities.iter().cloned());
-        baseline.renewed(found.collect(), &self.observed())
+        baseline.renewed(self.found(), &self.observed())
+    }
+
+    fn found(&self) -> Numbers {
+        let mut found = Numbers::new();
+        let all = self.reels.iter().flat_map(|reel| &reel.checked.identities);
+        all.for_each(|(identity, count)| *found.entry(identity.clone()).or_default() += count);
+        found
     }
 
     fn observed(&self) -> BTreeSet<&'static str> {
@@ -103,7 +112,8 @@ impl Run {
     ///  "moreConnections": 0,
     ///  "damages": [],
     ///  "reels": [{"reel": "a.reel", "counts": {…}, "messages": 12, "damages": []}],
-    ///  "stale": [{"rule": "proposal/what", "method": "tools/call", "path": "/params/name"}]}
+    ///  "stale": [{"rule": "proposal/what", "method": "tools/call", "path": "/params/name"}],
+    ///  "exceeded": [{"rule": "proposal/what", "method": "tools/call", "path": "/x", "known": 2, "found": 3}]}
     /// ```
     ///
     /// `counts` has what counts; `findings` has everything that is reported, with its `standing`: `counted`,
@@ -126,6 +136,7 @@ impl Run {
             damages: self.reels.iter().flat_map(|reel| &reel.checked.damages).collect(),
             reels: self.reels.iter().map(reel_json).collect(),
             stale: &self.stale,
+            exceeded: &self.exceeded,
         }
     }
 }
@@ -145,6 +156,7 @@ struct RunJson<'a> {
     damages: Vec<&'a String>,
     reels: Vec<Value>,
     stale: &'a [Identity],
+    exceeded: &'a [Exceeded],
 }
 
 fn connections<S: Serializer>(reels: &[CheckedReel], out: S) -> Result<S::Ok, S::Error> {

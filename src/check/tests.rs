@@ -23,6 +23,11 @@ fn settings(json: serde_json::Value) -> Settings {
 /// Checks the handshake, the bad call with these flags, and its response.
 fn checked(settings: &Settings, baseline: &Baseline, flags: Flags) -> Checked {
     let mut check = Check::new(settings, baseline);
+    feed(&mut check, flags);
+    check.finish(&mut |_| ())
+}
+
+fn feed(check: &mut Check<'_>, flags: Flags) {
     let lines = HELLO.into_iter().chain([BAD_CALL, ANSWER]);
     for (seq, line) in lines.enumerate() {
         let direction = [Direction::ClientToServer, Direction::ServerToClient][usize::from(seq == 1 || seq == 4)];
@@ -41,7 +46,6 @@ fn checked(settings: &Settings, baseline: &Baseline, flags: Flags) -> Checked {
         };
         check.observe(&Event { header: &header, payload: line.as_bytes() }, &mut |_| ());
     }
-    check.finish(&mut |_| ())
 }
 
 fn standings(checked: &Checked) -> Vec<(&str, &str)> {
@@ -89,7 +93,16 @@ fn what_is_suppressed_or_known_does_not_count() {
     assert_eq!(baseline.len(), 1);
     let second = Run::new(reels(checked(&plain, &baseline, Flags::default())), &baseline);
     assert_eq!(standings(&second.reels[0].checked), [("schema/params", "baseline")]);
-    assert!(!second.has_failed(&plain) && second.stale.is_empty());
+    assert!(!second.has_failed(&plain) && second.stale.is_empty() && second.exceeded.is_empty());
+
+    // A second reel with the same finding has more of it than the baseline.
+    let mut both = second.reels;
+    let mut check = Check::new(&plain, &baseline).after(&both);
+    feed(&mut check, Flags::default());
+    both.push(CheckedReel { checked: check.finish(&mut |_| ()), ..CheckedReel::default() });
+    let third = Run::new(both, &baseline);
+    assert_eq!(standings(&third.reels[1].checked), [("schema/params", "counted")]);
+    assert_eq!((third.exceeded[0].known, third.exceeded[0].found, third.has_failed(&plain)), (1, 2, true));
 }
 
 #[test]
@@ -124,7 +137,7 @@ fn severities_are_the_users() {
 fn the_json_of_a_run_is_stable() {
     let checked = checked(&settings(serde_json::json!({})), &Baseline::default(), Flags::default());
     let reel = CheckedReel { name: "a.reel".into(), lines: "a.jsonl".into(), began: 0, checked };
-    let run = Run { reels: vec![reel], stale: vec![] };
+    let run = Run { reels: vec![reel], ..Run::default() };
     let json = serde_json::to_value(run.to_json()).expect("serializes");
     let found = &json["findings"][0];
     assert_eq!((&found["reel"], &found["line"], &found["standing"]), (&"a.reel".into(), &5.into(), &"counted".into()));
@@ -143,6 +156,7 @@ fn the_json_of_a_run_is_stable() {
         "damages",
         "reels",
         "stale",
+        "exceeded",
     ];
     assert_eq!(members, expected);
 }

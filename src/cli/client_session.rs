@@ -36,7 +36,8 @@ pub(super) struct ClientOptions {
     /// Response timeout (default: 30s).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<Duration>,
-    /// A root to offer to the server: a folder or a URI (repeatable).
+    /// A root to offer to the server: a folder or a URI (repeatable). mcpreel waits up to 500 ms for the server to ask for
+    /// the roots before it goes on.
     #[arg(long = "root", value_name = "PATH")]
     roots: Vec<String>,
     /// Record the session to this reel.
@@ -99,6 +100,13 @@ impl ClientOptions {
 }
 
 impl ClientOptions {
+    /// What a client with these options and capabilities asked for in this era: the member `client` of a lock file.
+    pub(super) fn asked(&self, era: Era, capabilities: &Value) -> Value {
+        let newest = if era == Era::Legacy { Revision::NEWEST_LEGACY } else { Revision::NEWEST };
+        let revision = self.protocol_version.as_deref().unwrap_or(newest.as_str());
+        serde_json::json!({"revision": revision, "capabilities": capabilities})
+    }
+
     /// Starts a recording, whether or not the user asked for one: in the named reel, or in the folder of reels.
     ///
     /// # Errors
@@ -228,9 +236,27 @@ pub(super) async fn open(
     match connection.ready(|output| report(output, context)).await {
         Ok(handshake) => {
             report_handshake(&handshake, options, context);
+            if !options.roots.is_empty() && handshake.era == Era::Legacy {
+                await_roots(&mut connection, context).await;
+            }
             Ok((connection, handshake))
         }
         Err(failure) => Err(failed(failure, &connection.runner.said)),
+    }
+}
+
+/// How long to wait after the handshake for a server that asks for the roots.
+const ROOTS_ASKED_WITHIN: Duration = Duration::from_millis(500);
+
+/// Waits for the server's request for the roots: without them, it might answer the first request differently. Some
+/// servers ask later, or never.
+async fn await_roots(connection: &mut Connection, context: &Context) {
+    let until = connection.runner.now() + ROOTS_ASKED_WITHIN;
+    while let Some(output) = connection.runner.next(Some(until)).await {
+        report(&output, context);
+        if matches!(&output, Output::ServerRequest { method, .. } if method == "roots/list") {
+            return;
+        }
     }
 }
 
@@ -300,6 +326,27 @@ fn in_place_of_response(instead: &InsteadOfResponse) -> Vec<String> {
 /// fits.
 const LINES_REPORTED: usize = 12;
 
+/// The last lines that the server wrote to stderr.
+fn last_lines(text: &ServerText) -> Vec<String> {
+    let said = String::from_utf8_lossy(&text.stderr);
+    let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &last[last.len().saturating_sub(LINES_REPORTED)..];
+    last.iter()
+        .map(|said| format!("server's stderr: {}", said.chars().map(line::visible).collect::<String>()))
+        .collect()
+}
+
+/// Reports what the server last wrote to stderr, with `-v`. Without it, only says that there is something, and only after a
+/// failure.
+pub(super) fn report_stderr(text: &ServerText, has_failed: bool, context: &Context) {
+    let lines = last_lines(text);
+    if context.verbose > 0 {
+        lines.iter().for_each(|line| context.printer.note(line));
+    } else if has_failed && !lines.is_empty() {
+        context.printer.note("the server wrote to stderr; -v shows the last lines");
+    }
+}
+
 /// A failure, with the text that the server printed instead of JSON, and with what it last wrote to stderr.
 pub(super) fn failed(failure: Failure, text: &ServerText) -> CommandError {
     let kind = match failure {
@@ -318,11 +365,7 @@ pub(super) fn failed(failure: Failure, text: &ServerText) -> CommandError {
         error = error
             .hint("is it an MCP server? Some need an argument for stdio, and none may print anything else to stdout");
     }
-    let said = String::from_utf8_lossy(&text.stderr);
-    let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    for said in &last[last.len().saturating_sub(LINES_REPORTED)..] {
-        error = error.hint(format!("server's stderr: {}", said.chars().map(line::visible).collect::<String>()));
-    }
+    error = last_lines(text).into_iter().fold(error, CommandError::hint);
     if kind == ErrorKind::Timeout {
         error = error.hint("allow more time with --timeout");
     }

@@ -14,6 +14,7 @@ mod login;
 mod logins;
 mod logout;
 mod man;
+mod mcp;
 mod mock;
 mod overlay;
 pub(super) mod record;
@@ -54,6 +55,7 @@ pub(super) enum Command {
     Replay(replay::ReplayArgs),
     Serve(serve::ServeArgs),
     Mock(mock::MockArgs),
+    Mcp(mcp::McpArgs),
     Host(host::HostArgs),
     Overlay(overlay::OverlayArgs),
     Survive(survive::SurviveArgs),
@@ -94,6 +96,7 @@ impl Command {
             Self::Replay(args) => replay::run(args, context),
             Self::Serve(args) => serve::run(args, context),
             Self::Mock(args) => mock::run(args, context),
+            Self::Mcp(args) => mcp::run(args, context),
             Self::Host(args) => host::run(args, context),
             Self::Overlay(args) => overlay::run(args, context),
             Self::Survive(args) => survive::run(args, context),

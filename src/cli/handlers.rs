@@ -2,7 +2,7 @@
 
 use super::printer::note;
 use crate::error::{CommandError, ErrorKind};
-use crate::process::supervisor;
+use crate::platform::confinement;
 use crate::proposals::server::handler_job::{HandlerPolicy, JobKind};
 use crate::runtime::handler_runner::{HandlerOptions, HandlerRunner};
 use crate::runtime::handler_secrets;
@@ -94,7 +94,7 @@ impl HandlerArgs {
         let program = self.agent_command.as_deref().map(words).transpose()?;
         let kinds = self.allowed.iter().map(|kind| kind.kind()).collect();
         let has_scripts = self.allowed.contains(&KindArg::Bash);
-        if has_scripts && !supervisor::can_confine() {
+        if has_scripts && !confinement::can_confine() {
             note(
                 "this kernel (before Linux 6.12, or without Landlock) lets handlers signal your other processes; one that \
                  kills its supervisor can use the control sockets of your sessions",
@@ -110,7 +110,7 @@ impl HandlerArgs {
         };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
         // Handlers must not read this process, because its environment contains secrets that they were not given.
-        supervisor::hide()
+        confinement::hide()
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
         let shell = words(&self.handler_shell)?;
         let jobs = HandlerRunner::new(HandlerOptions {

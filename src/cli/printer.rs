@@ -4,15 +4,18 @@ use super::ColorChoice;
 use super::pager::{PagedOutput, Paging, Screen};
 use super::progress::Progress;
 use crate::error::CommandError;
+use crate::render::findings::wrapped;
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::style::Palette;
 use crate::render::text::{self, visible_text};
+use anstyle::Style;
 use clap::ValueEnum;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
+use unicode_width::UnicodeWidthStr;
 
 /// The output format of commands that print one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,7 +120,30 @@ fn shows_progress() -> bool {
 
 /// [`Printer::note`], for code that cannot borrow the printer.
 pub(super) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "mcpreel: {}", visible_text(text));
+    let _ = writeln!(io::stderr(), "{}", on_stderr(&format!("mcpreel: {}", visible_text(text))));
+}
+
+/// A line for stderr, with line breaks between words if stderr is a narrower terminal. A command that the user may copy is
+/// left as it is.
+fn on_stderr(line: &str) -> String {
+    let size = io::stderr().is_terminal().then(|| terminal_size::terminal_size_of(io::stderr())).flatten();
+    let is_command = line.contains(": mcpreel ") || line.starts_with("  hint: mcpreel ");
+    match size {
+        Some((columns, _)) if !is_command => words_within(line, columns.0.into()),
+        _ => line.to_owned(),
+    }
+}
+
+/// Breaks a line between words. Further lines are indented like a hint.
+fn words_within(line: &str, width: usize) -> String {
+    if line.width() <= width {
+        return line.to_owned();
+    }
+    let (mut out, text) = (String::new(), line.trim_start_matches(' '));
+    let indent = &line[..line.len() - text.len()];
+    // Writing to a string does not fail.
+    let _ = wrapped(text, indent, width, Style::new(), &mut out);
+    out.trim_end_matches('\n').to_owned()
 }
 
 impl Printer {
@@ -269,9 +295,12 @@ impl Printer {
     pub(super) fn complain(&self, error: &CommandError) {
         let _ = self.close();
         let Palette { error: red, faint, .. } = self.complaint_palette;
-        let mut text = format!("mcpreel: {red}error{red:#}: {}\n", visible_text(&error.message));
+        let line = |plain: String, label: &str, styled: String| on_stderr(&plain).replacen(label, &styled, 1) + "\n";
+        let message = format!("mcpreel: error: {}", visible_text(&error.message));
+        let mut text = line(message, "error:", format!("{red}error{red:#}:"));
         for hint in &error.hints {
-            text.push_str(&format!("  {faint}hint:{faint:#} {}\n", visible_text(hint)));
+            let hint = format!("  hint: {}", visible_text(hint));
+            text.push_str(&line(hint, "hint:", format!("{faint}hint:{faint:#}")));
         }
         let _ = io::stderr().write_all(text.as_bytes());
     }
@@ -312,5 +341,17 @@ impl Printer {
     /// The same for pieces of work.
     pub(super) fn progress_of(&self, what: &'static str, total: u64) -> Progress {
         Progress::count(what, total, shows_progress())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_further_ones_are_indented() {
+        assert_eq!(words_within("mcpreel: one two three", 22), "mcpreel: one two three");
+        assert_eq!(words_within("mcpreel: one two three", 16), "mcpreel: one two\n  three");
+        assert_eq!(words_within("  hint: one two three", 16), "  hint: one two\n    three");
     }
 }

@@ -3,6 +3,7 @@
 pub(super) mod twice;
 
 use super::printer::note;
+use crate::diff::surface::Surface;
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::files::reels;
 use crate::formats::conversion::{Conversion, invalid};
@@ -70,7 +71,10 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
     let beginning = input.fill_buf().map_err(|error| CommandError::reading(shown, &error))?;
     let Some(format) = import::detected(beginning) else {
         if beginning.trim_ascii_start().starts_with(b"{") {
-            return Err(unknown(shown).hint("`mcpreel import --help` lists the formats that can be read"));
+            return Err(match Surface::is_lock(beginning) {
+                true => lock_file(shown),
+                false => unknown(shown).hint("`mcpreel import --help` lists the formats that can be read"),
+            });
         }
         // The events of a file can be read in any order.
         let opened = if path.is_file() { ReelReader::open(path) } else { ReelReader::from_stream(Box::new(input)) };
@@ -78,6 +82,13 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
     };
     let reader = converted(format, Box::new(input)).map_err(|error| CommandError::reading(shown, &error))?;
     Ok((reader, Some(format)))
+}
+
+/// The error about a lock file, which has no messages.
+fn lock_file(shown: &Path) -> CommandError {
+    let what = format!("{} is a lock file: it contains what a server offers, but no messages", shown.display());
+    CommandError::new(ErrorKind::Input, what)
+        .hint(format!("compare a server with it: mcpreel diff --surface {} -- SERVER-COMMAND", shown.display()))
 }
 
 /// The error about a file of no known format.

@@ -5,6 +5,7 @@ use super::project;
 use super::recordings::twice::TwicePath;
 use super::recordings::{self, Recorded};
 use crate::error::{CommandError, ErrorKind, Warn};
+use crate::platform::host_name;
 use crate::redact::Settings;
 use crate::share::{NOTE, Redaction};
 use crate::trace::{ReelReader, ReelWriter, WriterOptions};
@@ -126,9 +127,8 @@ fn warn_of_readers(path: &Path, file: &File) {
 
 /// Adds the names of this machine and its user to settings.
 pub(crate) fn here(settings: Settings) -> Settings {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
     let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
-    Settings { own_user: user, own_host: host, ..settings }
+    Settings { own_user: user, own_host: host_name::get(), ..settings }
 }
 
 fn invalid(error: String) -> CommandError {

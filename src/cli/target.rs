@@ -37,7 +37,8 @@ pub(super) struct Target {
     /// The server's name in the configuration.
     #[arg(long, value_name = "NAME", action = ArgAction::Set, conflicts_with_all = ["argv", "session"])]
     server: Vec<String>,
-    /// Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them.
+    /// Use a live session that `mcpreel record` records; `mcpreel sessions` lists them. Use --url for `mcpreel serve
+    /// --listen`.
     #[arg(long, value_name = "NAME", conflicts_with = "argv")]
     session: Option<String>,
     #[command(flatten)]

@@ -4,8 +4,9 @@ use super::Outcome;
 use super::recordings::twice::TwicePath;
 use super::redaction::{RedactOptions, learn};
 use super::secret_warning::SecretWarning;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::files::output::{self, Output};
+use crate::render::results::{Form, Results, Suite};
 use crate::render::scenario as render;
 use crate::render::style::Palette;
 use crate::scenario::Report;
@@ -42,6 +43,30 @@ impl Junit {
         // Writing to a string cannot fail.
         let _ = render::junit(report, scenario, &mut text);
         self.write_text(&text)
+    }
+
+    /// Passes on what was done, with the file if the user wants one. If it failed, the file says why.
+    ///
+    /// # Errors
+    ///
+    /// It failed, or the file cannot be written.
+    pub(crate) fn unless_broken<T>(
+        junit: Option<Self>,
+        name: &Path,
+        done: Result<T, CommandError>,
+    ) -> Result<(T, Option<Self>), CommandError> {
+        match (done, junit) {
+            (Ok(done), junit) => Ok((done, junit)),
+            (Err(error), Some(junit)) if !matches!(error.kind, ErrorKind::Quiet | ErrorKind::Interrupted) => {
+                let suite = Suite::broken(&name.display().to_string(), &error.message, &error.hints);
+                let results = Results { suites: vec![suite], ..Results::default() };
+                let mut text = String::new();
+                // Writing to a string cannot fail.
+                let _ = Form::Junit.write(&results, &mut text);
+                junit.write_text(&text).and(Err(error))
+            }
+            (Err(error), _) => Err(error),
+        }
     }
 
     /// Writes a report that is JUnit XML already.

@@ -129,6 +129,9 @@ impl List {
 /// What a server offers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surface {
+    /// What the client asked for: its `revision` and `capabilities`; `Null` if unknown. What a server offers may depend on
+    /// it.
+    pub client: Value,
     /// The server's name, version and title, as on the wire; `Null` if unknown.
     pub server: Value,
     /// The revision of MCP in which the surface was seen.
@@ -150,7 +153,7 @@ impl Surface {
     /// Returns the lock file: JSON with sorted members and items, two spaces per level, and a final line end.
     ///
     /// ```text
-    /// {"surface":1, "server":{…}, "revision":TEXT, "capabilities":{…}, "instructions":TEXT,
+    /// {"surface":1, "client":{"revision":TEXT, "capabilities":{…}}, "server":{…}, "revision":TEXT, "capabilities":{…}, "instructions":TEXT,
     ///  "tools":[TOOL…], "prompts":[PROMPT…], "resources":[RESOURCE…], "resourceTemplates":[TEMPLATE…],
     ///  "incomplete":["tools"…]}
     /// ```
@@ -158,7 +161,8 @@ impl Surface {
     /// Members of which nothing is known are absent.
     pub fn to_lock(&self) -> String {
         let mut lock = json!({"surface": VERSION});
-        for (name, value) in [("server", &self.server), ("capabilities", &self.capabilities)] {
+        for (name, value) in [("client", &self.client), ("server", &self.server), ("capabilities", &self.capabilities)]
+        {
             if !value.is_null() {
                 lock[name] = value.clone();
             }
@@ -196,6 +200,7 @@ impl Surface {
             return Err(format!("surface is {}, but this mcpreel reads version {VERSION}", lock["surface"]));
         }
         let mut surface = Self {
+            client: lock["client"].clone(),
             server: lock["server"].clone(),
             revision: lock["revision"].as_str().map(str::to_owned),
             capabilities: lock["capabilities"].clone(),

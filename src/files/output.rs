@@ -5,6 +5,7 @@
 
 use super::reels;
 use crate::error::CommandError;
+use crate::platform::process_table::is_gone;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -49,6 +50,16 @@ impl Replacement {
     /// The temporary file, for writing.
     pub(crate) fn file(&mut self) -> &mut File {
         &mut self.file
+    }
+
+    /// Opens what was written so far, for reading.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn written(&self) -> io::Result<File> {
+        File::open(self.temporary.as_deref().unwrap_or(&self.target))
     }
 
     /// The path of the target.
@@ -122,10 +133,6 @@ fn remove_leftovers(target: &Path) {
 fn writer_of(temporary: &str, target: &str) -> Option<u32> {
     let middle = temporary.strip_prefix(target)?.strip_prefix('.')?.strip_suffix(".part")?;
     middle.split_once('-').map_or(middle, |(process, _)| process).parse().ok()
-}
-
-fn is_gone(process: u32) -> bool {
-    !Path::new("/proc").join(process.to_string()).exists() && Path::new("/proc/self").exists()
 }
 
 /// Creates a new temporary file next to the target.

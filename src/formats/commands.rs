@@ -13,7 +13,7 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "commands",
     about: "Shell commands that repeat the client's requests with `mcpreel call`",
-    exporter: || Box::new(ByMessage::<Commands>::default()),
+    exporter: |_| Box::new(ByMessage::<Commands>::default()),
 };
 
 /// Messages that make no sense on a connection of their own.

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "csv",
     about: "A table for spreadsheets, one message per row",
-    exporter: || Box::new(ByMessage::<Rows>::default()),
+    exporter: |_| Box::new(ByMessage::<Rows>::default()),
 };
 
 /// The headings of the columns.

@@ -20,7 +20,7 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "har",
     about: "HTTP archive (HAR 1.2) for browsers and proxies, an entry per HTTP exchange, or per stream without HTTP",
-    exporter: || Box::new(Archive::default()),
+    exporter: |_| Box::new(Archive::default()),
 };
 
 /// Entries hold at most this number of bytes together; beyond it, the oldest is written.

@@ -26,7 +26,7 @@ const MAX_LINE_BYTES: u64 = 7_000_000_000;
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "jsonl",
     about: "JSON lines, one event per line; loses nothing",
-    exporter: || Box::new(Lines::default()),
+    exporter: |_| Box::new(Lines::default()),
 };
 
 /// JSON lines, for `import`.

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "markdown",
     about: "A Markdown document for people: a table of messages, and the errors",
-    exporter: || Box::new(ByMessage::<Document>::default()),
+    exporter: |_| Box::new(ByMessage::<Document>::default()),
 };
 
 /// The headings of the columns, and how their cells stand.

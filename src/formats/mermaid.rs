@@ -13,7 +13,7 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "mermaid",
     about: "A Mermaid sequence diagram, one arrow per message",
-    exporter: || Box::new(ByMessage::<Diagram>::default()),
+    exporter: |_| Box::new(ByMessage::<Diagram>::default()),
 };
 
 /// Messages of this length, in bytes, are shown with it.

@@ -65,6 +65,12 @@ pub(crate) trait MessageExporter {
         Ok(())
     }
 
+    /// Sees an event that is not to be written, except for [`EventKind::StreamOpened`]. What follows may refer to it.
+    fn pass_over(&mut self, _event: &Event<'_>) {}
+
+    /// Sees a message that is not to be written. What follows may refer to it.
+    fn pass_over_message(&mut self, _message: &Message<'_>) {}
+
     /// Writes what comes after the last message.
     ///
     /// # Errors
@@ -88,6 +94,27 @@ pub(crate) struct ByMessage<E> {
 }
 
 impl<E: MessageExporter> ByMessage<E> {
+    /// The exporter with this one.
+    pub(crate) fn new(exporter: E) -> Self {
+        Self {
+            exporter,
+            created: 0,
+            frames: OpenFrames::default(),
+            incomplete: BTreeMap::new(),
+            requests: Pairing::default(),
+        }
+    }
+
+    /// What gets the messages.
+    pub(super) fn exporter(&self) -> &E {
+        &self.exporter
+    }
+
+    /// What gets the messages.
+    pub(super) fn exporter_mut(&mut self) -> &mut E {
+        &mut self.exporter
+    }
+
     /// Processes a message, or a piece of one. `framing` is [`Framing::Fragment`] if more of it follows.
     fn take(&mut self, header: &EventHeader, framing: Framing, payload: &[u8], out: &mut dyn Write) -> io::Result<()> {
         let event = NewEvent { framing, ..Event { header, payload }.again() };
@@ -126,13 +153,24 @@ impl<E: MessageExporter> ByMessage<E> {
         body: Option<&[u8]>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
+        let message = self.placed(header, len, envelope, body);
+        self.exporter.message(&message, out)
+    }
+
+    /// Finds out what earlier messages say about a message.
+    fn placed<'a>(
+        &mut self,
+        header: &EventHeader,
+        len: u64,
+        envelope: Envelope<'a>,
+        body: Option<&'a [u8]>,
+    ) -> Message<'a> {
         let EventHeader { seq, stream, exchange, flags, .. } = *header;
         let (time, direction) = (self.created.saturating_add(header.time), header.direction());
         let request = self.request(header, &envelope);
         let latency = request.as_ref().map(|(_, asked)| header.time.saturating_sub(*asked));
         let method = request.map(|(method, _)| method.into()).or_else(|| envelope.method.clone());
-        let message = Message { seq, time, stream, exchange, direction, flags, len, envelope, method, latency, body };
-        self.exporter.message(&message, out)
+        Message { seq, time, stream, exchange, direction, flags, len, envelope, method, latency, body }
     }
 
     /// Remembers a request, or returns the method and time of the request that an answer belongs to.
@@ -149,13 +187,17 @@ impl<E: MessageExporter> ByMessage<E> {
         }
     }
 
-    /// Remembers the requests of a message that is not written.
-    fn note_requests(&mut self, event: &Event<'_>) {
-        let envelope = Envelope::scan(event.body());
-        if envelope.kind == MessageKind::Batch {
-            return json::items(event.body()).for_each(|item| drop(self.request(event.header, &Envelope::scan(item))));
+    /// Takes a message that is not written.
+    fn note(&mut self, event: &Event<'_>) {
+        let (body, envelope) = (event.body(), Envelope::scan(event.body()));
+        if envelope.kind != MessageKind::Batch {
+            let message = self.placed(event.header, event.payload.len() as u64, envelope, Some(body));
+            return self.exporter.pass_over_message(&message);
         }
-        self.request(event.header, &envelope);
+        for item in json::items(body) {
+            let message = self.placed(event.header, item.len() as u64, Envelope::scan(item), Some(item));
+            self.exporter.pass_over_message(&message);
+        }
     }
 
     /// Writes the messages whose last pieces are missing.
@@ -186,11 +228,12 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
 
     fn pass_over(&mut self, event: &Event<'_>) {
         match event.header.kind {
-            EventKind::Message => self.note_requests(event),
+            EventKind::Message => self.note(event),
             // Writing to a sink does not fail.
-            EventKind::StreamOpened => drop(self.exporter.other(event, &mut io::sink())),
+            EventKind::StreamOpened => return drop(self.exporter.other(event, &mut io::sink())),
             _ => {}
         }
+        self.exporter.pass_over(event);
     }
 
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {

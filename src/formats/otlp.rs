@@ -1,233 +1,245 @@
 //! OpenTelemetry (OTLP): a span for each request and notification, and the metrics of OpenTelemetry's conventions for MCP.
 //!
-//! `otlp` is OTLP/JSON, one object per line as OpenTelemetry's file exporter writes it: spans in batches, then the metrics.
-//! `otlp-proto` has the spans only, in protobuf: each batch (`TracesData`) after its length in four bytes, big-endian.
+//! In files, `otlp` is OTLP/JSON, one object per line as OpenTelemetry's file exporter writes it: spans in batches, then
+//! the metrics. `otlp-proto` and `otlp-proto-metrics` are protobuf: each batch (`TracesData`, `MetricsData`) after its
+//! length in four bytes, big-endian. For a collector, [`Telemetry`] makes the bodies of requests.
 
+mod attributes;
+mod context;
 mod metrics;
 mod span;
+mod spans;
+mod stream;
 
-use super::ExportFormat;
-use super::messages::{ByMessage, Message, MessageExporter};
-use crate::session::Pairing;
-use crate::trace::{Event, EventKind, FileHeader};
-use crate::wire::{MessageKind, json};
-use metrics::Metrics;
-use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
-use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
+use super::messages::ByMessage;
+use super::{ExportFormat, ExportOptions, Exporter};
+use crate::trace::{Event, EventHeader, FileHeader};
+use crate::wire::mask::masked_bytes;
+use attributes::{Attribute, text, written};
+use context::Ids;
+#[cfg(feature = "parquet")]
+pub(super) use context::Place;
+use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
+use opentelemetry_proto::tonic::metrics::v1::{Metric, MetricsData, ResourceMetrics, ScopeMetrics};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span, TracesData};
-use prost::Message as _;
-use span::Made;
-use std::collections::BTreeMap;
+use serde::Serialize;
+use spans::Spans;
 use std::io::{self, Write};
 
 /// OTLP/JSON, for `export`.
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "otlp",
     about: "OpenTelemetry spans and metrics (OTLP/JSON), one batch per line",
-    exporter: || Box::new(ByMessage::<Spans<Lines>>::default()),
+    exporter: |options| File::exporter(options, Encoding::Json, &[Signal::Traces, Signal::Metrics]),
 };
 
-/// Protobuf, for `export`.
+/// Spans in protobuf, for `export`.
 pub(crate) const EXPORT_PROTO: ExportFormat = ExportFormat {
     name: "otlp-proto",
     about: "OpenTelemetry spans (OTLP in protobuf), each batch after its length in four bytes",
-    exporter: || Box::new(ByMessage::<Spans<Protobuf>>::default()),
+    exporter: |options| File::exporter(options, Encoding::Protobuf, &[Signal::Traces]),
 };
 
-/// The maximum number of spans in a batch.
-const MAX_BATCH: usize = 256;
-/// The maximum number of streams whose transport and revision are remembered.
-const MAX_STREAMS: usize = 10_000;
+/// Metrics in protobuf, for `export`.
+pub(crate) const EXPORT_PROTO_METRICS: ExportFormat = ExportFormat {
+    name: "otlp-proto-metrics",
+    about: "OpenTelemetry metrics (OTLP in protobuf), in the same form",
+    exporter: |options| File::exporter(options, Encoding::Protobuf, &[Signal::Metrics]),
+};
 
-/// How batches are written.
-trait Encoding: Default {
-    /// Writes spans.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn spans(data: &TracesData, out: &mut dyn Write) -> io::Result<()>;
-
-    /// Writes metrics.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn metrics(metrics: &Metrics, out: &mut dyn Write) -> io::Result<()>;
+/// Whose view spans and metrics have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The client's.
+    Client,
+    /// The server's.
+    Server,
 }
 
-/// One JSON object per line.
-#[derive(Default)]
-struct Lines;
-
-impl Encoding for Lines {
-    fn spans(data: &TracesData, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, data)?;
-        out.write_all(b"\n")
-    }
-
-    fn metrics(metrics: &Metrics, out: &mut dyn Write) -> io::Result<()> {
-        let Some(data) = metrics.data() else { return Ok(()) };
-        serde_json::to_writer(&mut *out, &data)?;
-        out.write_all(b"\n")
-    }
-}
-
-/// Protobuf with lengths.
-#[derive(Default)]
-struct Protobuf;
-
-impl Encoding for Protobuf {
-    fn spans(data: &TracesData, out: &mut dyn Write) -> io::Result<()> {
-        let bytes = data.encode_to_vec();
-        let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
-        out.write_all(&length.to_be_bytes())?;
-        out.write_all(&bytes)
-    }
-
-    fn metrics(_: &Metrics, _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// What is known of a stream.
+/// What spans and metrics contain.
 #[derive(Clone, Debug, Default)]
-struct Stream {
-    transport: Option<&'static str>,
-    /// The revision of MCP that was agreed on.
-    revision: Option<String>,
-    /// The times of the first and the last message, in Unix nanoseconds.
-    began: i64,
-    ended: i64,
+pub(crate) struct Settings {
+    /// Whose view they have; by default the server's if the recording was made by a listener, else the client's.
+    pub side: Option<Side>,
+    /// Whether spans contain arguments and results.
+    pub has_content: bool,
+    /// Attributes of the resource, such as `service.name`; they take precedence.
+    pub resource: Vec<(String, String)>,
+    /// Whether metrics are exported again and again, and so always contain everything since the beginning.
+    pub is_live: bool,
 }
 
-/// Makes spans of messages.
-#[derive(Default)]
-struct Spans<E> {
-    created: i64,
-    streams: BTreeMap<u32, Stream>,
-    open: Pairing<Made>,
-    ready: Vec<Span>,
-    metrics: Metrics,
-    encoding: std::marker::PhantomData<E>,
+/// What a batch contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Spans.
+    Traces,
+    /// Metrics.
+    Metrics,
 }
 
-impl<E: Encoding> MessageExporter for Spans<E> {
-    fn begin(&mut self, header: &FileHeader, _out: &mut dyn Write) -> io::Result<()> {
-        self.created = header.created;
-        Ok(())
-    }
+/// How a batch is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Protobuf.
+    Protobuf,
+    /// OTLP/JSON.
+    Json,
+}
 
-    fn message(&mut self, message: &Message<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let known = self.stream(message.stream);
-        let known = match known {
-            Some(stream) => {
-                stream.began = if stream.began == 0 { message.time } else { stream.began.min(message.time) };
-                stream.ended = stream.ended.max(message.time);
-                stream.clone()
-            }
-            None => Stream::default(),
+impl Encoding {
+    fn encode(self, data: &(impl prost::Message + Serialize)) -> Vec<u8> {
+        let bytes = match self {
+            Self::Protobuf => data.encode_to_vec(),
+            // These types have nothing that JSON cannot express.
+            Self::Json => serde_json::to_vec(data).unwrap_or_default(),
         };
-        let id = message.envelope.id.map(|id| id.key());
-        match (message.envelope.kind, id) {
-            (MessageKind::Request, Some(id)) => {
-                let made = Made::of(message, &known, self.created);
-                let before = self.open.ask(message.stream, message.direction, id, made);
-                self.finish(before, out)
-            }
-            (MessageKind::Notification, _) => {
-                let made = Made::of(message, &known, self.created);
-                self.push(made.span, out)
-            }
-            (MessageKind::Result | MessageKind::Error, Some(id)) => {
-                let Some(mut made) = self.open.answer(message.stream, message.direction, id) else { return Ok(()) };
-                made.answer(message);
-                self.learn(message);
-                self.metrics.operation(&made, message.latency.unwrap_or(0));
-                self.push(made.span, out)
-            }
-            _ => Ok(()),
-        }
+        masked_bytes(&bytes).into_owned()
+    }
+}
+
+/// The body of a request to a collector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Batch {
+    pub signal: Signal,
+    /// The number of spans or of metrics.
+    pub items: u64,
+    pub body: Vec<u8>,
+}
+
+/// Makes spans and metrics of the events of a recording, for a collector.
+pub(crate) struct Telemetry {
+    messages: ByMessage<Spans>,
+    encoding: Encoding,
+    resource: Vec<(String, String)>,
+}
+
+impl Telemetry {
+    /// Makes batches in this encoding.
+    pub(crate) fn new(settings: Settings, encoding: Encoding) -> Self {
+        Self { resource: settings.resource.clone(), messages: ByMessage::new(Spans::new(settings)), encoding }
     }
 
-    fn other(&mut self, event: &Event<'_>, _out: &mut dyn Write) -> io::Result<()> {
-        if event.header.kind == EventKind::StreamOpened {
-            let about = ciborium::from_reader::<serde_json::Value, _>(event.payload).unwrap_or_default();
-            let transport = match about["transport"].as_str() {
-                Some("stdio") => Some("pipe"),
-                Some("http") => Some("tcp"),
-                _ => None,
-            };
-            if let Some(stream) = self.stream(event.header.stream) {
-                stream.transport = transport;
-            }
+    /// The exporter that takes the events; it writes nothing.
+    pub(crate) fn exporter(&mut self) -> &mut dyn Exporter {
+        &mut self.messages
+    }
+
+    /// Whether spans are finished.
+    pub(crate) fn has_spans(&self) -> bool {
+        self.messages.exporter().has_ready()
+    }
+
+    /// The next batch of spans, if it is full, or `all` are wanted.
+    pub(crate) fn spans(&mut self, all: bool) -> Option<Batch> {
+        let spans = self.messages.exporter_mut().take(all)?;
+        let items = spans.len() as u64;
+        let body = self.encoding.encode(&traces(spans, &self.resource, self.messages.exporter().ids()));
+        Some(Batch { signal: Signal::Traces, items, body })
+    }
+
+    /// The metrics, if there is anything new.
+    pub(crate) fn metrics(&mut self) -> Option<Batch> {
+        let metrics = self.messages.exporter_mut().metrics.take()?;
+        let items = metrics.len() as u64;
+        let body = self.encoding.encode(&measured(metrics, &self.resource, self.messages.exporter().ids()));
+        Some(Batch { signal: Signal::Metrics, items, body })
+    }
+}
+
+/// Writes some signals to a file.
+struct File {
+    telemetry: Telemetry,
+    signals: &'static [Signal],
+}
+
+impl File {
+    fn exporter(options: &ExportOptions, encoding: Encoding, signals: &'static [Signal]) -> Box<dyn Exporter> {
+        Box::new(Self { telemetry: Telemetry::new(options.telemetry.clone(), encoding), signals })
+    }
+
+    /// Writes a batch, if there is one that is wanted: a line of JSON, or a length and protobuf.
+    fn write(&self, batch: Option<Batch>, out: &mut dyn Write) -> io::Result<()> {
+        let Some(batch) = batch.filter(|batch| self.signals.contains(&batch.signal)) else { return Ok(()) };
+        if self.telemetry.encoding == Encoding::Json {
+            out.write_all(&batch.body)?;
+            return out.write_all(b"\n");
+        }
+        let length = u32::try_from(batch.body.len()).map_err(io::Error::other)?;
+        out.write_all(&length.to_be_bytes())?;
+        out.write_all(&batch.body)
+    }
+
+    /// Writes the spans that are due.
+    fn due(&mut self, all: bool, out: &mut dyn Write) -> io::Result<()> {
+        while let Some(batch) = self.telemetry.spans(all) {
+            self.write(Some(batch), out)?;
         }
         Ok(())
+    }
+}
+
+impl Exporter for File {
+    fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
+        self.telemetry.exporter().begin(header, out)
+    }
+
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.telemetry.exporter().event(event, out)?;
+        self.due(false, out)
+    }
+
+    fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
+        self.telemetry.exporter().part(header, part, is_last, out)?;
+        self.due(false, out)
+    }
+
+    fn pass_over(&mut self, event: &Event<'_>) {
+        self.telemetry.exporter().pass_over(event);
     }
 
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let mut open: Vec<Made> = self.open.unanswered().cloned().collect();
-        open.sort_by_key(|made| made.seq);
-        open.into_iter().try_for_each(|made| self.finish(Some(made), out))?;
-        self.write(out)?;
-        for stream in self.streams.values().filter(|stream| stream.began != 0) {
-            self.metrics.session(stream);
-        }
-        E::metrics(&self.metrics, out)
+        self.telemetry.exporter().end(out)?;
+        self.due(true, out)?;
+        let metrics = self.telemetry.metrics();
+        self.write(metrics, out)
     }
 }
 
-impl<E: Encoding> Spans<E> {
-    fn stream(&mut self, number: u32) -> Option<&mut Stream> {
-        let has_space = self.streams.len() < MAX_STREAMS || self.streams.contains_key(&number);
-        has_space.then(|| self.streams.entry(number).or_default())
-    }
+fn traces(spans: Vec<Span>, own: &[(String, String)], ids: Ids) -> TracesData {
+    let scope_spans = vec![ScopeSpans { scope: Some(scope()), spans, ..ScopeSpans::default() }];
+    let resource = Some(resource(own, ids));
+    TracesData { resource_spans: vec![ResourceSpans { resource, scope_spans, ..ResourceSpans::default() }] }
+}
 
-    /// Learns the revision from the response to `initialize`.
-    fn learn(&mut self, message: &Message<'_>) {
-        let (Some("initialize"), Some(result)) = (message.method.as_deref(), message.envelope.result) else { return };
-        let revision = json::str_member(result, "protocolVersion").map(|text| text.into_owned());
-        if let Some(stream) = self.stream(message.stream) {
-            stream.revision = revision;
-        }
-    }
-
-    /// Writes the span of a request that has no response.
-    fn finish(&mut self, made: Option<Made>, out: &mut dyn Write) -> io::Result<()> {
-        let Some(mut made) = made else { return Ok(()) };
-        made.give_up();
-        self.push(made.span, out)
-    }
-
-    fn push(&mut self, span: Span, out: &mut dyn Write) -> io::Result<()> {
-        self.ready.push(span);
-        if self.ready.len() >= MAX_BATCH { self.write(out) } else { Ok(()) }
-    }
-
-    fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        if self.ready.is_empty() {
-            return Ok(());
-        }
-        let spans = std::mem::take(&mut self.ready);
-        let scope_spans = vec![ScopeSpans { scope: Some(scope()), spans, ..ScopeSpans::default() }];
-        let of_resource = ResourceSpans { resource: Some(resource()), scope_spans, ..ResourceSpans::default() };
-        E::spans(&TracesData { resource_spans: vec![of_resource] }, out)
-    }
+fn measured(metrics: Vec<Metric>, own: &[(String, String)], ids: Ids) -> MetricsData {
+    let scope_metrics = vec![ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() }];
+    let resource = Some(resource(own, ids));
+    MetricsData { resource_metrics: vec![ResourceMetrics { resource, scope_metrics, ..ResourceMetrics::default() }] }
 }
 
 /// Who reports: mcpreel, for the sessions that it recorded.
-fn resource() -> Resource {
-    Resource { attributes: vec![attribute("service.name", "mcpreel")], ..Resource::default() }
+fn resource(own: &[(String, String)], ids: Ids) -> Resource {
+    use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value::Value};
+    let instance = ids.instance();
+    let usual: [Attribute; 3] = [
+        text("service.name", "mcpreel"),
+        text("service.version", env!("CARGO_PKG_VERSION")),
+        text("service.instance.id", &instance),
+    ];
+    let is_free = |(key, _): &&Attribute| own.iter().all(|(known, _)| known != key);
+    let named = own.iter().map(|(key, value)| KeyValue {
+        key: key.clone(),
+        value: Some(AnyValue { value: Some(Value::StringValue(value.clone())) }),
+        ..KeyValue::default()
+    });
+    Resource { attributes: usual.iter().filter(is_free).map(written).chain(named).collect(), ..Resource::default() }
 }
 
 fn scope() -> InstrumentationScope {
     let (name, version) = ("mcpreel".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     InstrumentationScope { name, version, ..InstrumentationScope::default() }
-}
-
-/// An attribute with a text.
-fn attribute(key: &str, text: &str) -> KeyValue {
-    let value = Some(AnyValue { value: Some(Any::StringValue(text.to_owned())) });
-    KeyValue { key: key.to_owned(), value, ..KeyValue::default() }
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 //! parent dies and then becomes the server. So even a killed mcpreel leaves no server behind, as if the client had
 //! started the server directly.
 
+use crate::platform::{own_program, parent_death};
 use crate::wire::MessageLimit;
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, getppid};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -79,7 +80,7 @@ impl ServerCommand {
             std::fs::read_dir(folder).map_err(|error| SpawnError::Folder(folder.clone(), error))?;
         }
         let found = find_program(program, self.cwd.as_deref())?;
-        let mut command = Command::new(this_program()?);
+        let mut command = Command::new(own_program::path()?);
         command.arg(TRAMPOLINE).arg(std::process::id().to_string()).arg(found).args(&self.argv);
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.cwd {
@@ -87,15 +88,6 @@ impl ServerCommand {
         }
         Ok(command)
     }
-}
-
-/// The path of this executable, for starting it again. Works even if the file has been replaced by another version.
-///
-/// # Errors
-/// The system does not report the path.
-pub(super) fn this_program() -> io::Result<PathBuf> {
-    let path = std::env::current_exe()?;
-    Ok(if path.exists() { path } else { PathBuf::from("/proc/self/exe") })
 }
 
 /// Looks up a program as the system does.
@@ -130,8 +122,8 @@ pub(crate) fn become_if_asked() -> Option<io::Error> {
     let parent: i32 = args.next()?.to_str()?.parse().ok()?;
     let program = args.next()?;
     let name = args.next()?;
-    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
-        return Some(error.into());
+    if let Err(error) = parent_death::notify(Signal::KILL) {
+        return Some(error);
     }
     if getppid().map(Pid::as_raw_pid) != Some(parent) {
         // The parent died before the request took effect.

@@ -10,28 +10,23 @@
 //!
 //! Never knows what the command is for.
 
-use super::child::this_program;
+use crate::platform::confinement::{confine, hide, renounce};
+use crate::platform::descendants::Descendants;
+use crate::platform::process_handle::ProcessHandle;
+use crate::platform::{own_program, parent_death, process_table};
 use crate::wire::text::error_chain;
-use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{
-    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
-    kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, wait,
-};
-use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
-    set_capabilities_secure_bits, set_no_new_privs,
-};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getppid, kill_process, kill_process_group, wait};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 /// The first argument that starts a supervisor under a watchdog.
@@ -72,7 +67,7 @@ pub(crate) enum ProcessReach {
     /// The same as any process of the user.
     All,
     /// None: no signals, no inspection and no connections to their abstract Unix sockets, as far as the kernel supports
-    /// this ([`can_confine`]); on newer kernels, no connections to their other Unix sockets either.
+    /// this ([`can_confine`](crate::platform::confinement::can_confine)); on newer kernels, no connections to their other Unix sockets either.
     Own,
 }
 
@@ -95,29 +90,12 @@ impl ProcessReach {
 /// # Errors
 /// The path of this executable is unknown.
 pub(crate) fn supervisor(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io::Result<Command> {
-    let mut command = Command::new(this_program()?);
+    let mut command = Command::new(own_program::path()?);
     command.arg(WATCHDOG).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
     command.arg(reach.word()).args(argv);
     // It ends by itself; signals from the parent's terminal must not reach it.
     command.process_group(0);
     Ok(command)
-}
-
-/// Prevents other processes of the same user from inspecting this process's environment and memory.
-///
-/// # Errors
-/// The system refused.
-pub(crate) fn hide() -> io::Result<()> {
-    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
-}
-
-/// Whether this kernel can keep a command from reaching processes that are not its own (Landlock ABI 6).
-pub fn can_confine() -> bool {
-    scopes(CompatLevel::HardRequirement).and_then(Ruleset::create).is_ok()
-}
-
-fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
-    Ruleset::default().set_compatibility(level).scope(Scope::from_all(ABI::V6))
 }
 
 /// The error for a handler that tries to connect.
@@ -128,16 +106,11 @@ pub(crate) const NO_HANDLERS: &str = "a handler of a subscription may not connec
 /// another PID namespace has the number 0 here and is not a handler's.
 pub(crate) fn is_supervised(process: i32) -> Option<bool> {
     const MAX_DEPTH: usize = 100;
-    let read = |pid: i32, name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
-    let parent = |pid: i32| {
-        // The name in parentheses may contain anything.
-        let stat = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
-        stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<i32>().ok()
-    };
-    if process > 0 && parent(process).is_none() && std::fs::exists("/proc/self/stat").unwrap_or_default() {
+    if process > 0 && process_table::parent(process).is_none() && process_table::is_known() {
         return None;
     }
-    let above = std::iter::successors(Some(process), |pid| parent(*pid)).take_while(|pid| *pid > 0).take(MAX_DEPTH);
+    let above = std::iter::successors(Some(process), |pid| process_table::parent(*pid));
+    let above = above.take_while(|pid| *pid > 0).take(MAX_DEPTH);
     let is_supervisor = |line: Vec<u8>| {
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
         let word = |at: usize| words.get(at).copied().unwrap_or_default();
@@ -148,7 +121,7 @@ pub(crate) fn is_supervised(process: i32) -> Option<bool> {
         };
         reach == ProcessReach::Own.word().as_bytes()
     };
-    Some(above.filter_map(|pid| read(pid, "cmdline")).any(is_supervisor))
+    Some(above.filter_map(process_table::command_line).any(is_supervisor))
 }
 
 /// Supervises a command if this process was started as a supervisor, or becomes the command if it was started for that;
@@ -185,48 +158,46 @@ impl ExitReport {
 }
 
 /// Makes this process a subreaper without privileges that ends with its parent. Returns a stream that becomes readable
-/// when the process is asked to end, and the list of its children (those of its only thread).
-fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
-    let children = File::open("/proc/thread-self/children")
-        .map_err(|error| io::Error::other(format!("cannot read the list of child processes: {error}")))?;
+/// when the process is asked to end, and what is below this process.
+fn settle(parent: u64) -> io::Result<(UnixStream, Descendants)> {
+    let below = Descendants::adopt()?;
     let (reported, reports) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::low_level::pipe::register(signal, reports.try_clone()?)?;
     }
-    set_child_subreaper(Some(getpid()))?;
     renounce();
     hide()?;
-    set_parent_process_death_signal(Some(Signal::TERM))?;
+    parent_death::notify(Signal::TERM)?;
     if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
         return Err(io::Error::other("the parent process has exited"));
     }
-    Ok((reported, children))
+    Ok((reported, below))
 }
 
 /// Starts a supervisor, and ends what it leaves behind.
 fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
-    let (reported, children) = settle(parent)?;
-    let mut command = Command::new(this_program()?);
+    let (reported, below) = settle(parent)?;
+    let mut command = Command::new(own_program::path()?);
     command.arg(SUPERVISOR).arg(std::process::id().to_string()).args(words).process_group(0);
-    let (supervisor, alive) = watched(&command.spawn()?)?;
-    if !is_over(&alive, Some(&reported), Duration::MAX) {
-        let _ = kill_process(supervisor, Signal::TERM);
-        is_over(&alive, None, GRACE_PERIOD * 5);
+    let supervisor = ProcessHandle::of(&command.spawn()?)?;
+    if !is_over(&supervisor, Some(&reported), Duration::MAX) {
+        let _ = kill_process(supervisor.pid(), Signal::TERM);
+        is_over(&supervisor, None, GRACE_PERIOD * 5);
     }
-    let _ = end_all(supervisor, &children);
+    let _ = end_all(supervisor.pid(), &below);
     Ok(())
 }
 
 fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: ProcessReach) -> io::Result<ExitReport> {
-    let (reported, children) = settle(parent)?;
-    let (child, alive) = start(argv, reach)?;
-    let late = !is_over(&alive, Some(&reported), limit);
+    let (reported, below) = settle(parent)?;
+    let child = start(argv, reach)?;
+    let late = !is_over(&child, Some(&reported), limit);
     let reported = late && is_readable(&reported);
     if late {
-        let _ = kill_process_group(child, Signal::TERM);
-        is_over(&alive, None, GRACE_PERIOD);
+        let _ = kill_process_group(child.pid(), Signal::TERM);
+        is_over(&child, None, GRACE_PERIOD);
     }
-    let (status, left) = end_all(child, &children)?;
+    let (status, left) = end_all(child.pid(), &below)?;
     let code = status.and_then(WaitStatus::exit_status);
     let signal = status.and_then(WaitStatus::terminating_signal);
     Ok(ExitReport { code, signal, late: late && !reported, reported, left, unstarted: None })
@@ -234,8 +205,8 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: ProcessReach) ->
 
 /// Starts the command in a process group of its own, through a process of mcpreel that becomes it. All output goes to
 /// standard error.
-fn start(argv: &[OsString], reach: ProcessReach) -> io::Result<(Pid, OwnedFd)> {
-    let mut command = Command::new(this_program()?);
+fn start(argv: &[OsString], reach: ProcessReach) -> io::Result<ProcessHandle> {
+    let mut command = Command::new(own_program::path()?);
     command.arg(COMMAND).arg(reach.word()).args(argv).stdout(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
     // The pipe closes when the command starts; if it does not start, the pipe contains the reason.
@@ -245,13 +216,7 @@ fn start(argv: &[OsString], reach: ProcessReach) -> io::Result<(Pid, OwnedFd)> {
         child.wait()?;
         return Err(io::Error::other(why));
     }
-    watched(&child)
-}
-
-/// A child's id, and a descriptor that becomes readable when it ends.
-fn watched(child: &Child) -> io::Result<(Pid, OwnedFd)> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-    Ok((pid, pidfd_open(pid, PidfdFlags::empty())?))
+    ProcessHandle::of(&child)
 }
 
 /// Becomes the command. If that fails, writes the reason to standard output and returns.
@@ -270,35 +235,22 @@ fn exec(argv: &[OsString], reach: ProcessReach) -> io::Error {
     if let Err(error) = rustix::stdio::dup2_stdout(io::stderr()) {
         return error.into();
     }
-    // On a kernel without these scopes, nothing is restricted.
-    let confined = || scopes(CompatLevel::BestEffort)?.handle_access(AccessFs::ResolveUnix)?.create()?.restrict_self();
     if reach == ProcessReach::Own
-        && let Err(error) = confined()
+        && let Err(error) = confine()
     {
-        return io::Error::other(error);
+        return error;
     }
     Command::new(program).args(arguments).exec()
 }
 
-/// Drops all capabilities for good, even those of root, so that the command can do no more than any other process of
-/// the user.
-fn renounce() {
-    let none = CapabilitySet::empty();
-    // A step that is refused had nothing to drop.
-    let _ = set_no_new_privs(true);
-    let _ = set_capabilities_secure_bits(CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED);
-    let _ = clear_ambient_capability_set();
-    let _ = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
-}
-
 /// Waits for a process to end. False if the time limit passes or this process is asked to end it.
-fn is_over(alive: &OwnedFd, reported: Option<&UnixStream>, limit: Duration) -> bool {
+fn is_over(process: &ProcessHandle, reported: Option<&UnixStream>, limit: Duration) -> bool {
     let began = Instant::now();
     loop {
         let rest = limit.saturating_sub(began.elapsed());
         let rest =
             Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: rest.subsec_nanos().into() };
-        let mut fds = vec![PollFd::new(alive, PollFlags::IN)];
+        let mut fds = vec![PollFd::new(process, PollFlags::IN)];
         fds.extend(reported.map(|reported| PollFd::new(reported, PollFlags::IN)));
         match poll(&mut fds, Some(&rest)) {
             Err(Errno::INTR) => {}
@@ -316,9 +268,8 @@ fn is_readable(stream: &UnixStream) -> bool {
 /// Kills everything below this process and waits for it. Returns the command's exit status and the number of other
 /// processes.
 ///
-/// Processes orphaned by this become children of this process and are killed in turn. Opens no descriptors: any process
-/// of the user could take them away (prlimit), and then a handler would survive.
-fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)> {
+/// Processes orphaned by this become children of this process and are killed in turn.
+fn end_all(child: Pid, below: &Descendants) -> io::Result<(Option<WaitStatus>, u64)> {
     let (mut status, mut left) = (None, BTreeSet::new());
     let mut options = WaitOptions::NOHANG;
     loop {
@@ -332,11 +283,7 @@ fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)>
             // All ended processes have been collected: kill the others and wait for one of them.
             Ok(None) => {
                 options = WaitOptions::empty();
-                for pid in listed(children)? {
-                    if kill_process(pid, Signal::KILL).is_ok() && pid != child {
-                        left.insert(pid.as_raw_pid());
-                    }
-                }
+                below.kill(child, &mut left)?;
             }
             Err(Errno::CHILD) => return Ok((status, left.len() as u64)),
             Err(Errno::INTR) => {}
@@ -345,19 +292,12 @@ fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)>
     }
 }
 
-/// The processes in the system's list of this process's children.
-fn listed(mut children: &File) -> io::Result<Vec<Pid>> {
-    let mut list = String::new();
-    children.rewind()?;
-    children.read_to_string(&mut list)?;
-    Ok(list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(not(on_linux), ignore = "only Linux says what is above a process")]
     fn who_is_below_no_supervisor_is_not_kept_and_of_who_is_gone_nobody_knows() {
         let own = i32::try_from(std::process::id()).expect("a process id");
         assert_eq!(is_supervised(own), Some(false));
@@ -368,6 +308,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(on_linux), ignore = "only Linux says what is above a process")]
     fn who_is_below_a_supervisor_is_kept_unless_it_may_reach_all() {
         let folder = tempfile::tempdir().expect("a folder");
         for (words, kept) in [

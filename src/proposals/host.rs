@@ -627,7 +627,7 @@ pub(crate) fn label(text: &str) -> String {
 
 /// Whether a character is invisible, or visible only by its effect on other text: control characters, line ends,
 /// changes of writing direction, and characters without width.
-fn is_hidden(found: char) -> bool {
+pub(crate) fn is_hidden(found: char) -> bool {
     found.is_control()
         || matches!(
             found,

@@ -18,7 +18,7 @@ use crate::redact;
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
-use crate::transport::client::http::{BodyFilter, ExchangeEvent, ExchangeObserver};
+use crate::transport::client::http::{BodyFilter, ClientAddress, ExchangeEvent, ExchangeObserver};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Framing};
 use body::{BodyPiece, Reading};
@@ -194,7 +194,7 @@ impl Exchanges {
         self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({ "by": by }));
     }
 
-    fn open_stream(&self) -> u32 {
+    fn open_stream(&self, client: Option<&ClientAddress>) -> u32 {
         let stream = match self.first.swap(0, Ordering::Relaxed) {
             0 => self.numbers.stream(),
             first => first,
@@ -203,6 +203,9 @@ impl Exchanges {
         if let Some(server) = &self.server {
             about["server"] = server.as_str().into();
         }
+        if let Some(ClientAddress(client)) = client {
+            about["client"] = client.to_string().into();
+        }
         self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
         stream
     }
@@ -210,6 +213,7 @@ impl Exchanges {
     fn begin_request(&self, connection: u32, head: &request::Parts) -> u32 {
         let mut state = self.lock();
         let number = self.numbers.exchange();
+        let client = head.extensions.get::<ClientAddress>();
         let session = text(head.headers.get(SESSION));
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let posted_to = state.endpoints.get(target).copied();
@@ -218,14 +222,14 @@ impl Exchanges {
         let stream = match (known, &session) {
             (Some(stream), _) => stream,
             (None, Some(session)) => {
-                let stream = self.open_stream();
+                let stream = self.open_stream(client);
                 state.remember(session, stream);
                 stream
             }
             (None, None) => match state.connections.get(&connection) {
                 Some(stream) => *stream,
                 None => {
-                    let stream = self.open_stream();
+                    let stream = self.open_stream(client);
                     state.connections.insert(connection, stream);
                     stream
                 }

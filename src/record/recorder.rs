@@ -8,6 +8,7 @@ use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
 use super::repack;
 use super::storage::{ReelLoss, ReelStore, Sink};
 use crate::files::created::CreatedFile;
+use crate::platform::thread_priority;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::share::Redaction;
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
@@ -77,7 +78,8 @@ pub(crate) struct Summary {
 pub(crate) struct Recorder {
     queue: Arc<Queue>,
     status: Arc<RecordingStatus>,
-    thread: JoinHandle<Summary>,
+    /// None once it was waited for.
+    thread: Option<JoinHandle<Summary>>,
 }
 
 impl Recorder {
@@ -97,7 +99,7 @@ impl Recorder {
         let mut work = Work::new(store, Arc::clone(&queue), Arc::clone(&status), options);
         work.resume_now();
         let thread = std::thread::Builder::new().name("recorder".into()).spawn(move || work.run())?;
-        Ok(Self { queue, status, thread })
+        Ok(Self { queue, status, thread: Some(thread) })
     }
 
     /// Where relays leave what they forward.
@@ -116,20 +118,28 @@ impl Recorder {
     }
 
     /// Ends the reel and waits until everything is written.
-    pub(crate) fn finish(self) -> Summary {
+    pub(crate) fn finish(mut self) -> Summary {
+        self.end()
+    }
+
+    fn end(&mut self) -> Summary {
         self.queue.close();
-        self.thread.join().unwrap_or_else(|_| Summary {
-            failure: Some("the recorder crashed; this is a bug".into()),
-            ..Summary::default()
-        })
+        let crashed = |_| Summary { failure: Some("the recorder crashed; this is a bug".into()), ..Summary::default() };
+        self.thread.take().map(|thread| thread.join().unwrap_or_else(crashed)).unwrap_or_default()
+    }
+}
+
+impl Drop for Recorder {
+    /// A command that ends early, for instance because the user interrupts it, leaves a complete reel.
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
 /// Lowers the priority of this thread: where it competes for a processor with the relays or the recorded programs, they
 /// go first.
-fn give_way() {
-    let own = rustix::process::getpriority_process(None).unwrap_or_default();
-    let _ = rustix::process::setpriority_process(None, own + LESS_PRIORITY);
+pub(crate) fn give_way() {
+    thread_priority::lower(LESS_PRIORITY);
 }
 
 /// Releases the relays when it is dropped.
@@ -673,11 +683,21 @@ impl<T: ReelStore> Work<T> {
             self.resume_now();
         }
         let is_failing = self.retry_at.is_some() || self.is_given_up;
-        let Some(reel) = self.reel.take() else { return self.summary };
-        self.summary.events += reel.writer.next_seq();
+        let Some(mut reel) = self.reel.take() else { return self.summary };
         if is_failing {
+            // What is not written is lost; the rest stays readable.
+            let (events, bytes) = reel.rewind();
+            self.lose(events, bytes);
+            let end = reel.writer.written();
+            if !reel.has_begun || reel.events() == 0 {
+                reel.writer.get_mut().discard();
+            } else {
+                self.summary.events += reel.writer.next_seq();
+                let _ = reel.writer.get_mut().rewind_to(end);
+            }
             return self.summary;
         }
+        self.summary.events += reel.writer.next_seq();
         let to_repack = reel.to_repack();
         if let Err(error) = reel.end() {
             self.report(&format!("cannot finish the reel: {error}"));

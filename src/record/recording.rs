@@ -7,16 +7,15 @@
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::files::places::{Kind, Places};
 use crate::files::reels;
+use crate::platform::file_size_limit;
 use crate::record::queue::OnOverload;
 use crate::record::recorder::{Recorder, RecorderOptions, Summary};
-use crate::record::stdio::is_ignored;
 use crate::record::storage::{Files, ForwardOnly, ReelFile, ReelLocation, SingleReel, Sink, open_free};
 use crate::sessions::recording_status::RecordingStatus;
 use crate::share::Redaction;
 use crate::trace::FileHeader;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Signal, getpid, kill_process};
-use signal_hook::consts::SIGXFSZ;
 use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -112,11 +111,7 @@ impl Recording {
     ///
     /// The file exists and must not get another name, or recording is required and the reel cannot be written.
     pub(crate) fn start(plan: &Plan<'_>, warn: Warn) -> Result<Self, CommandError> {
-        // Exceeding the maximum file size must be a failed write, which is reported, instead of a signal that kills
-        // us. A signal that is ignored stays so for the server; a handler is not inherited.
-        if !is_ignored(SIGXFSZ) {
-            let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-        }
+        file_size_limit::report_as_error();
         let options = RecorderOptions {
             header: plan.header.clone(),
             queue_bytes: plan.queue_bytes,
@@ -190,8 +185,13 @@ impl End {
     /// The recording was required and failed.
     pub(crate) fn report(&self, summary: &Summary, is_verbose: bool, warn: Warn) -> Result<(), CommandError> {
         let place = self.place();
-        if summary.lost_bytes > 0 {
-            let lost = summary.lost_bytes;
+        let lost = summary.lost_bytes;
+        if lost > 0 && summary.events == 0 {
+            let place = place.display();
+            warn(&format!(
+                "nothing was recorded: {lost} bytes of traffic are missing in {place}, which was not written"
+            ));
+        } else if lost > 0 {
             warn(&format!("{lost} bytes of traffic are missing in {}", place.display()));
         }
         if is_verbose {

@@ -97,7 +97,7 @@ fn answer_to(frame: &Frame<'_>, reason: &str) -> Option<(Vec<u8>, bool)> {
 fn is_server(words: &[OsString]) -> bool {
     let words: Vec<&str> = words.iter().map_while(|word| word.to_str()).take_while(|word| *word != "--").collect();
     let mut rest = words.iter().skip_while(|word| word.starts_with('-') || ["auto", "always", "never"].contains(*word));
-    let Some(command) = rest.next().filter(|word| ["record", "overlay", "serve", "mock"].contains(*word)) else {
+    let Some(command) = rest.next().filter(|word| ["record", "overlay", "serve", "mock", "mcp"].contains(*word)) else {
         return false;
     };
     let options: Vec<&str> = rest.copied().collect();

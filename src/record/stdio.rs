@@ -6,6 +6,7 @@ use super::injectable_writer::{InjectableWriter, Sink};
 use super::queue::{ChunkSource, Queue, Ready};
 use super::recorder::{Recorder, Summary};
 use super::relay::{Activity, Ended, Messages, PlainRelay, RelayHandler, pump};
+use crate::platform::ignored_signals;
 use crate::process::child::{ServerCommand, SpawnError};
 use crate::redact;
 use crate::sessions::answers::Answers;
@@ -26,7 +27,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long the output of a dead server's descendants may be silent before mcpreel exits.
@@ -119,8 +120,7 @@ pub(crate) fn run(
 ) -> Result<TapOutcome, SpawnError> {
     // Signals are caught from here on, so that an early one reaches the server, too. Signals that were ignored stay
     // ignored, also for the server.
-    let ignored = ignored_signals();
-    let caught = FLUSH_BYTES.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let caught = FLUSH_BYTES.into_iter().filter(|signal| !ignored_signals::contains(*signal));
     let signals = SignalsInfo::<WithOrigin>::new(caught)?;
     let recording = Arc::clone(recorder.status());
     let mut child = command.prepare()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -147,23 +147,6 @@ pub(crate) fn run(
         &json!({"exit_code": status.code(), "signal": status.signal(), "by": "server exit"}),
     );
     Ok(TapOutcome { status, summary: recorder.finish() })
-}
-
-/// The signals that this process ignored at its start, as a bit mask; 0 if unknown.
-fn ignored_signals() -> u64 {
-    static IGNORED: OnceLock<u64> = OnceLock::new();
-    *IGNORED.get_or_init(read_ignored_signals)
-}
-
-fn read_ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
-}
-
-/// Whether this process ignores a signal, because its parent chose so.
-pub(crate) fn is_ignored(signal: i32) -> bool {
-    ignored_signals() & (1 << (signal - 1)) != 0
 }
 
 /// Ends the server when its recording is given up: sends SIGTERM, then SIGKILL.

@@ -2,8 +2,8 @@
 //! grow; or a single pipe, device or descriptor.
 
 use crate::files::created::CreatedFile;
+use crate::platform::file_size_limit;
 use rustix::fs::fstat;
-use rustix::process::{Resource, getrlimit};
 use std::fmt;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -128,7 +128,7 @@ impl Sink for ReelFile {
     }
 
     fn limit(&self) -> Option<u64> {
-        self.place.as_ref().and_then(|_| getrlimit(Resource::Fsize).current)
+        self.place.as_ref().and_then(|_| file_size_limit::bytes())
     }
 
     fn discard(&mut self) {

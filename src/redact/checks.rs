@@ -10,6 +10,9 @@ use regex::bytes::{Captures, Match};
 /// The longest run of characters that may be a random secret; longer ones are data.
 const LONGEST_RANDOM: usize = 128;
 
+/// As much of a statement before a password is looked at. Unit: bytes.
+const NEAR_STATEMENT: usize = 100;
+
 fn group<'a>(found: &Captures<'a>, number: usize) -> &'a [u8] {
     found.get(number).map_or(b"", |group| group.as_bytes())
 }
@@ -33,6 +36,16 @@ pub(super) fn not_number(text: &[u8], found: &Captures<'_>) -> bool {
 pub(super) fn last_not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
     let value = found.iter().flatten().last().map_or(&b""[..], |group| group.as_bytes());
     !names::is_placeholder(value) && value.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+}
+
+/// A password in a statement of SQL. Without quotes (group 3), it may be a word of a sentence.
+pub(super) fn sql(text: &[u8], found: &Captures<'_>) -> bool {
+    let is_of_user = |value: &Match<'_>| {
+        let before = &text[value.start().saturating_sub(NEAR_STATEMENT)..value.start()];
+        before.to_ascii_lowercase().windows(6).any(|word| word == b" user ")
+    };
+    let is_bare_word = |value: Match<'_>| !is_convincing(value.as_bytes()) && !is_of_user(&value);
+    last_not_placeholder(text, found) && !found.get(3).is_some_and(is_bare_word)
 }
 
 /// A value with a telling name: the last group, and the first one.

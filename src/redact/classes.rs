@@ -17,7 +17,7 @@ pub(crate) struct Classes {
 const CHUNK: usize = u16::MAX as usize;
 
 /// What a byte adds to the sum: one in the 16 bits of its class.
-const CLASS: [u64; 256] = {
+static CLASS: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -39,16 +39,19 @@ impl Classes {
 
     /// Counts the characters of a text.
     pub(crate) fn of(text: &[u8]) -> Self {
-        text.chunks(CHUNK).fold(Self::NONE, |sum, chunk| {
-            let counts: u64 = chunk.iter().map(|byte| CLASS[usize::from(*byte)]).sum();
-            let class = |number: u32| counts >> (16 * number) & 0xffff;
-            Self {
-                upper: sum.upper + class(0),
-                lower: sum.lower + class(1),
-                digits: sum.digits + class(2),
-                dots: sum.dots + class(3),
+        let mut sum = Self::NONE;
+        for chunk in text.chunks(CHUNK) {
+            let mut counts = 0;
+            for byte in chunk {
+                counts += CLASS[usize::from(*byte)];
             }
-        })
+            let class = |number: u32| counts >> (16 * number) & 0xffff;
+            sum.upper += class(0);
+            sum.lower += class(1);
+            sum.digits += class(2);
+            sum.dots += class(3);
+        }
+        sum
     }
 
     /// Returns whether there are at least as many characters of each class.

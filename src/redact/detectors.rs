@@ -123,6 +123,9 @@ pub(super) const ASSIGNMENT: &str = "assignment";
 /// The name of the detector of values under a telling heading, which [`super::tables`] finds.
 pub(super) const TABLE: &str = "table-cell";
 
+/// The name of the detector of strings that look random.
+pub(crate) const HIGH_ENTROPY: &str = "high-entropy";
+
 /// All detectors, the most specific first.
 pub const DETECTORS: &[Detector] = &ALL;
 

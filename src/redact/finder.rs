@@ -476,6 +476,9 @@ mod tests {
             [("url-password".into(), "hunter2".into()), ("bearer-token".into(), "abcdefgh12345678".into())]
         );
         assert_eq!(found(r#"{\"password\":\"hunter2x\"}"#), [("assignment".into(), "hunter2x".into())]);
+        assert_eq!(found("CREATE USER me IDENTIFIED BY tiger"), [("sql-password".into(), "tiger".into())]);
+        let bot = "https://api.telegram.org/bot123456789:AAFaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/getMe";
+        assert_eq!(found(bot), [("telegram-bot-token".into(), "Faaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".into())]);
         assert_eq!(found("config: DB_PASSWORD=hunter2x"), [("assignment".into(), "hunter2x".into())]);
     }
 
@@ -495,6 +498,7 @@ mod tests {
             "token: the value that a server returns",
             "password = getpass()",
             "the key to success",
+            "messages identified by UID, rather than number",
             "4f9d3c1e-7b2a-4c3d-9e8f-0a1b2c3d4e5f",
             "commit 3d90dcd1c5811b1dce5613d90dcd1c5811b1dce56",
             "see https://example.com/path?page=2&sort=name",

@@ -8,9 +8,9 @@
 use super::finder::Finder;
 use super::names;
 use super::settings::Settings;
+use regex_automata::Input;
 use regex_automata::meta::{BuildError, Config, Regex};
 use regex_automata::util::syntax;
-use regex_automata::{Input, PatternID};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -57,42 +57,29 @@ enum Look {
     Other,
 }
 
-/// Returns the patterns of suspicious places. A match ends in the string that it makes suspicious, or, for a name, right
-/// after it.
-fn patterns(settings: &Settings) -> Vec<(Look, String)> {
+/// Returns the patterns of suspicious places, in groups. A match ends in the string that it makes suspicious, or, for a
+/// name, right after it.
+///
+/// A pattern that goes on for long after its beginning, or that has the names at its end, multiplies the states of all
+/// others in its automaton, and making states is what costs. So these are apart from the others.
+fn patterns(settings: &Settings) -> [Vec<(Look, String)>; 4] {
+    [places(settings), before_names(), after_names(), programs()]
+}
+
+/// Names with their values, and places with a shape.
+fn places(settings: &Settings) -> Vec<(Look, String)> {
     let mut all = vec![
         (Look::Name, format!(r"(?:{TELLING})[^\s=:]*{IS}")),
         (Look::Name, format!(r"(?:{LAST}){IS}")),
         (Look::Name, r"[?&][a-z0-9_.~%-]+=".to_owned()),
-        // A name of several words, as no program's variables have. It may contain escaped quotes.
-        (Look::Other, format!(r#"(?:{TELLING})(?:[^"]|\\")*[^a-z0-9_."\\-](?:[^"]|\\")*"\s*:"#)),
-        // The name of a header, beside which its value stands.
-        (Look::Other, format!(r#"(?:name|key|header|field|label|variable|param|parameter|property|attribute|title|k|id)\\*"\s*:\s*\\*"[^"\\]*(?:{TELLING}|(?:{LAST})\\*")"#)),
         (Look::Other, flag()),
         // The same as an item of an array, before its value.
         (Look::Other, format!(r#""--?{}\\*""#, flag_name())),
         (Look::Other, foreign_words()),
-        // The end of an element, and what describes another one.
-        (Look::Other, format!(r"(?:<|&lt;|\\u003c)\\*/[a-z0-9_.:-]*(?:{TELLING}|{LAST})")),
-        (Look::Other, format!(r#"(?:name|key|id|property)\s*=\s*\\*["'][^"'\\<>]*(?:{TELLING}|{LAST})"#)),
-        (Look::Other, format!(r"(?:{TELLING}|{LAST})\s*(?:<|&lt;|\\u003c)\\*/")),
-        // Statements, and options of programs.
-        (Look::Other, r#"identified[\s\\nrt]|password[\s\\nrt(]*'|password[\s\\nrt(]+\\*"|set[\s\\nrt]+password"#.to_owned()),
-        (Look::Other, r#"(?:mysql|mariadb|sshpass|mongo|login|redis-cli|ldap|zip|sqlcmd|bcp|7z)(?:[^"|;&]|\\")*(?:\s|\\t)-[pwa]"#.to_owned()),
-        (Look::Other, r"(?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord|contrase\S{1,6}a)(?:\s|\\t)+(?:is|was|ist|lautet|est|es|to|has|set|reset|changed)(?:[\s:]|\\t)".to_owned()),
         (Look::Other, r"-u(?:ser)?[ =]".to_owned()),
-        // A telling name in a list, in a call, or above a column; then the divider.
-        (Look::Other, format!(r#"(?:{TELLING}|{LAST})[a-z0-9_ .*`-]*(?:\\*["'])?[\s*`]*(?:[|,;\]\t\r\n]|\\+[tnr]|\(\s*\\*["'])"#)),
-        (Look::Other, format!(r#"(?:{TELLING}|{LAST})[a-z0-9_.-]*\\*["']?(?:\s|\\+[nrt])+value\s*:"#)),
-        (Look::Other, format!(r"(?:env|arg)(?:\s|\\t)+[a-z0-9_]*(?:{TELLING}|{LAST})[a-z0-9_]*(?:\s|\\+[nrt])")),
-        (Look::Other, format!(r#"variable\s+\\*["'][a-z0-9_.-]*(?:{TELLING}|{LAST})"#)),
-        // Arguments in an array, and those of further programs, or what they read.
+        // Arguments in an array.
         (Look::Other, r#"[\[,]\s*\\*"-[a-z]"#.to_owned()),
-        (Look::Other, r#"(?:sqlplus|smb[a-z]+|rpcclient|htpasswd|snmp[a-z]+|securestring)(?:\s|\\t)|curl(?:[^"|;&]|\\")*(?:\s|\\t)-[a-z]*u|chpasswd|-stdin|sudo\s+-s|--with-token"#.to_owned()),
-        (Look::Other, r"(?:login|machine)(?:\s|\\+[nrt])+\S+(?:\s|\\+[nrt])+(?:account|login|password)(?:\s|\\+[nrt])|:(?:5432|5433|6432|\*):".to_owned()),
-        (Look::Other, r"(?:signature|response|mac)\s*=|(?:-| )code(?:\s|\\t)+(?:is|was|has|to|set|reset|changed)".to_owned()),
         (Look::Other, r"\$(?:[156y]|apr1|2[aby]|argon2|pbkdf2)|access_token\$|private-lines".to_owned()),
-        (Look::Other, r"private key|(?:basic|bearer|dpop)[\s:\\]|cookie:|aws[a-z0-9_ .-]*(?:secret|key)".to_owned()),
         // Tokens that are short, or that other characters divide.
         (Look::Other, r"xox[a-z][.-]|[0-9]{8}:aa|webhook\.office\.com/|fo1_|fm[12][ar]?_".to_owned()),
         (Look::Other, r#"[a-z0-9._%+-]@[a-z0-9-]+\.|://[^\s/@"'<>]*@"#.to_owned()),
@@ -106,6 +93,54 @@ fn patterns(settings: &Settings) -> Vec<(Look, String)> {
     let literals = settings.env.iter().chain(&settings.members).chain(own.into_iter().flatten());
     all.extend(literals.filter(|text| !text.is_empty()).map(|text| (Look::Other, regex::escape(text))));
     all
+}
+
+/// What a telling name follows.
+fn before_names() -> Vec<(Look, String)> {
+    vec![
+        // The name of a header, beside which its value stands.
+        (
+            Look::Other,
+            format!(
+                r#"(?:name|key|header|field|label|variable|param|parameter|property|attribute|title|k|id)\\*"\s*:\s*\\*"[^"\\]*(?:{TELLING}|(?:{LAST})\\*")"#
+            ),
+        ),
+        // The end of an element, and what describes another one.
+        (Look::Other, format!(r"(?:<|&lt;|\\u003c)\\*/[a-z0-9_.:-]*(?:{TELLING}|{LAST})")),
+        (Look::Other, format!(r#"(?:name|key|id|property)\s*=\s*\\*["'][^"'\\<>]*(?:{TELLING}|{LAST})"#)),
+        (Look::Other, format!(r"(?:env|arg)(?:\s|\\t)+[a-z0-9_]*(?:{TELLING}|{LAST})[a-z0-9_]*(?:\s|\\+[nrt])")),
+        (Look::Other, format!(r#"variable\s+\\*["'][a-z0-9_.-]*(?:{TELLING}|{LAST})"#)),
+    ]
+}
+
+/// What follows a telling name.
+fn after_names() -> Vec<(Look, String)> {
+    vec![
+        // A name of several words, as no program's variables have. It may contain escaped quotes.
+        (Look::Other, format!(r#"(?:{TELLING})(?:[^"]|\\")*[^a-z0-9_."\\-](?:[^"]|\\")*"\s*:"#)),
+        (Look::Other, format!(r"(?:{TELLING}|{LAST})\s*(?:<|&lt;|\\u003c)\\*/")),
+        // A telling name in a list, in a call, or above a column; then the divider.
+        (
+            Look::Other,
+            format!(r#"(?:{TELLING}|{LAST})[a-z0-9_ .*`-]*(?:\\*["'])?[\s*`]*(?:[|,;\]\t\r\n]|\\+[tnr]|\(\s*\\*["'])"#),
+        ),
+        (Look::Other, format!(r#"(?:{TELLING}|{LAST})[a-z0-9_.-]*\\*["']?(?:\s|\\+[nrt])+value\s*:"#)),
+    ]
+}
+
+/// Programs, statements and phrases, which are rare.
+fn programs() -> Vec<(Look, String)> {
+    vec![
+        // Statements, and options of programs.
+        (Look::Other, r#"identified[\s\\nrt]|password[\s\\nrt(]*'|password[\s\\nrt(]+\\*"|set[\s\\nrt]+password"#.to_owned()),
+        (Look::Other, r#"(?:mysql|mariadb|sshpass|mongo|login|redis-cli|ldap|zip|sqlcmd|bcp|7z)(?:[^"|;&]|\\")*(?:\s|\\t)-[pwa]"#.to_owned()),
+        (Look::Other, r"(?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord|contrase\S{1,6}a)(?:\s|\\t)+(?:is|was|ist|lautet|est|es|to|has|set|reset|changed)(?:[\s:]|\\t)".to_owned()),
+        // Arguments of further programs, or what they read.
+        (Look::Other, r#"(?:sqlplus|smb[a-z]+|rpcclient|htpasswd|snmp[a-z]+|securestring)(?:\s|\\t)|curl(?:[^"|;&]|\\")*(?:\s|\\t)-[a-z]*u|chpasswd|-stdin|sudo\s+-s|--with-token"#.to_owned()),
+        (Look::Other, r"(?:login|machine)(?:\s|\\+[nrt])+\S+(?:\s|\\+[nrt])+(?:account|login|password)(?:\s|\\+[nrt])|:(?:5432|5433|6432|\*):".to_owned()),
+        (Look::Other, r"(?:signature|response|mac)\s*=|(?:-| )code(?:\s|\\t)+(?:is|was|has|to|set|reset|changed)".to_owned()),
+        (Look::Other, r"private key|(?:basic|bearer|dpop)[\s:\\]|cookie:|aws[a-z0-9_ .-]*(?:secret|key)".to_owned()),
+    ]
 }
 
 /// The name of a flag, and what divides it from its value.
@@ -168,10 +203,15 @@ impl Suspects {
 
 /// Finds suspicious places.
 pub(crate) struct Prefilter {
-    places: Regex,
-    looks: Vec<Look>,
+    groups: Vec<Group>,
     names: Harmless,
     runs: Harmless,
+}
+
+/// Patterns that one automaton finds, and what each of them looks like.
+struct Group {
+    places: Regex,
+    looks: Vec<Look>,
 }
 
 /// Names, or runs, that are no secrets.
@@ -203,15 +243,18 @@ impl Prefilter {
         if !settings.rules.is_empty() || !settings.pointers.is_empty() {
             return None;
         }
-        let (looks, patterns): (Vec<Look>, Vec<String>) = patterns(settings).into_iter().unzip();
-        let places = compiled(&patterns).ok()?;
-        Some(Self { places, looks, names: Harmless::default(), runs: Harmless::default() })
+        let group = |patterns: Vec<(Look, String)>| {
+            let (looks, patterns): (Vec<Look>, Vec<String>) = patterns.into_iter().unzip();
+            Some(Group { places: compiled(&patterns).ok()?, looks })
+        };
+        let groups = patterns(settings).into_iter().map(group).collect::<Option<Vec<Group>>>()?;
+        Some(Self { groups, names: Harmless::default(), runs: Harmless::default() })
     }
 
     /// Returns the suspicious places of a payload. `finder` has the same settings.
     pub(crate) fn suspects(&self, text: &[u8], finder: &Finder) -> Suspects {
         let mut found = Vec::new();
-        self.find_places(text, finder, &mut found);
+        self.groups.iter().for_each(|group| self.find_places(group, text, finder, &mut found));
         each_long_run(text, |run| {
             if self.is_suspicious_run(text, &run, finder) {
                 found.push(run.start);
@@ -221,12 +264,13 @@ impl Prefilter {
         Suspects(found)
     }
 
-    fn find_places(&self, text: &[u8], finder: &Finder, found: &mut Vec<usize>) {
+    fn find_places(&self, group: &Group, text: &[u8], finder: &Finder, found: &mut Vec<usize>) {
         let mut at = 0;
-        while let Some(half) = self.places.search_half(&Input::new(text).range(at..).earliest(true)) {
+        while let Some(half) = group.places.search_half(&Input::new(text).range(at..).earliest(true)) {
             let end = half.offset();
             let place = last_of_name(text, end);
-            if self.is_suspicious(half.pattern(), text, end, finder) {
+            let look = group.looks.get(half.pattern().as_usize()).copied().unwrap_or(Look::Other);
+            if self.is_suspicious(look, text, end, finder) {
                 found.push(place);
             } else if let Some(quote) = end_of_member_name(text, end) {
                 found.push(last_of_name(text, quote));
@@ -236,13 +280,13 @@ impl Prefilter {
         }
     }
 
-    fn is_suspicious(&self, pattern: PatternID, text: &[u8], end: usize, finder: &Finder) -> bool {
-        match self.looks.get(pattern.as_usize()) {
-            Some(Look::Name) => self.is_suspicious_name(text, last_of_name(text, end) + 1),
-            Some(Look::Home) => is_users_home(&text[end..]),
-            Some(Look::Card) => has_match(finder, text, end, |byte| byte.is_ascii_digit() || b" -".contains(&byte)),
-            Some(Look::Iban) => has_match(finder, text, end, |byte| byte.is_ascii_alphanumeric() || byte == b' '),
-            Some(Look::Other) | None => true,
+    fn is_suspicious(&self, look: Look, text: &[u8], end: usize, finder: &Finder) -> bool {
+        match look {
+            Look::Name => self.is_suspicious_name(text, last_of_name(text, end) + 1),
+            Look::Home => is_users_home(&text[end..]),
+            Look::Card => has_match(finder, text, end, |byte| byte.is_ascii_digit() || b" -".contains(&byte)),
+            Look::Iban => has_match(finder, text, end, |byte| byte.is_ascii_alphanumeric() || byte == b' '),
+            Look::Other => true,
         }
     }
 
@@ -343,7 +387,7 @@ fn is_users_home(rest: &[u8]) -> bool {
 }
 
 /// The characters of tokens.
-const IN_RUN: [bool; 256] = {
+static IN_RUN: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < 256 {

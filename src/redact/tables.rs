@@ -46,7 +46,9 @@ fn in_lines(text: &[u8]) -> Vec<Range<usize>> {
 /// Whether a line only divides headings from rows.
 fn is_rule(line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    line.len() > 2 && line.iter().all(|byte| b"-+|:= \t".contains(byte)) && line.iter().any(|byte| b"-=".contains(byte))
+    line.len() > 2
+        && line.iter().all(|byte| b"-+|:=> \t".contains(byte))
+        && line.iter().any(|byte| b"-=".contains(byte))
 }
 
 /// Returns the divider of a line of headings, and which columns have secrets; `None` if no heading suggests one. A row
@@ -60,22 +62,24 @@ fn heading(text: &[u8], line: &Range<usize>, before: &Range<usize>, is_ruled: bo
     };
     DIVIDERS.into_iter().filter(is_first).find_map(|divider| {
         let row = divided(text, line, divider);
-        let columns = columns(text, &row)?;
+        let columns = columns(text, &row, is_ruled && divider == b'|')?;
         Some((divider, columns))
     })
 }
 
-/// Returns which columns have secrets.
-fn columns(text: &[u8], headings: &[Range<usize>]) -> Option<Vec<bool>> {
+/// Returns which columns have secrets. `is_certain` says that these are headings, whatever they look like: outside of the
+/// outermost bars may be anything.
+fn columns(text: &[u8], headings: &[Range<usize>], is_certain: bool) -> Option<Vec<bool>> {
     let is_heading = |cell: &Range<usize>| {
         let in_heading = |byte: &u8| byte.is_ascii_alphanumeric() || b" _.-#/".contains(byte) || *byte >= 128;
         cell.len() <= LONGEST_HEADING && text[cell.clone()].iter().all(in_heading)
     };
-    if headings.len() < 2 || headings.len() > MAX_COLUMNS || !headings.iter().all(is_heading) {
+    if headings.len() < 2 || headings.len() > MAX_COLUMNS || !is_certain && !headings.iter().all(is_heading) {
         return None;
     }
-    let columns: Vec<bool> =
-        headings.iter().map(|cell| names::is_secret(&String::from_utf8_lossy(&text[cell.clone()]))).collect();
+    let columns =
+        headings.iter().map(|cell| is_heading(cell) && names::is_secret(&String::from_utf8_lossy(&text[cell.clone()])));
+    let columns: Vec<bool> = columns.collect();
     columns.contains(&true).then_some(columns)
 }
 
@@ -128,7 +132,7 @@ fn in_html(text: &[u8]) -> Vec<Range<usize>> {
     let mut end_row = |row: &mut Vec<Range<usize>>| {
         match &table {
             Some(columns) if columns.len() == row.len() => found.extend(secrets(text, columns, row)),
-            _ => table = columns(text, row).or(table.take()),
+            _ => table = columns(text, row, false).or(table.take()),
         }
         row.clear();
     };
@@ -171,6 +175,8 @@ mod tests {
     fn what_stands_under_a_telling_heading_is_found() {
         for text in [
             "| user | password |\n| --- | :-: |\n| me | hunter2x |\n| you | trust0no1 |\n\npassword hunter9x",
+            "<p>| user | password |\n| --- | --- |\n| me | hunter2x |\n| you | trust0no1 |</p>",
+            "> | user | password |\n> | --- | --- |\n> | me | hunter2x |\n> | you | trust0no1 |",
             "user | Password\n---|---\nme | hunter2x\nyou | **trust0no1**",
             "Users:\nuser,password,role\nme,hunter2x,admin\nyou,\"trust0no1\",admin",
             "\"user\";\"password\"\r\n\"me\";\"hunter2x\"\r\n\"a;b\";trust0no1\r\n",

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::fmt::Write;
 use tabled::settings::Style;
+use unicode_width::UnicodeWidthStr;
 
 /// Returns a result laid out for a terminal of this width; `None` if its method has no such form, or the result is not as
 /// the method requires.
@@ -82,10 +83,13 @@ fn listing(
     if items.is_empty() {
         return Some("none".to_owned());
     }
+    if let Some(width) = width.filter(|width| *width < NARROW) {
+        let listed = items.iter().map(|item| Some(narrow(item, item[member].as_str()?, &second(item), palette, width)));
+        return Some(listed.collect::<Option<Vec<_>>>()?.join("\n"));
+    }
     let mut rows = vec![[member, heading, "description"].map(str::to_owned).to_vec()];
     for item in items {
-        let about = item["description"].as_str().or(item["title"].as_str()).unwrap_or_default();
-        let about = about.trim().lines().next().unwrap_or_default();
+        let about = about(item);
         // A tool with many arguments must not take the space of all descriptions.
         let second = cut(&second(item), width.map_or(usize::MAX, |width| width / 3));
         rows.push([item[member].as_str()?, &second, about].map(visible_text).to_vec());
@@ -94,6 +98,27 @@ fn listing(
     let (headings, rest) = table.split_once('\n')?;
     let bold = palette.bold;
     Some(format!("{bold}{headings}{bold:#}\n{rest}"))
+}
+
+/// In narrower terminals, an item of a listing has two lines instead of a row.
+const NARROW: usize = 72;
+
+/// An item on two lines: what identifies it with its second column, and the first line of its description.
+fn narrow(item: &Value, name: &str, second: &str, palette: &Palette, width: usize) -> String {
+    let (name, second, bold) = (visible_text(name), visible_text(second), palette.bold);
+    let space = width.saturating_sub(name.width() + 2);
+    let second = if second.is_empty() { second } else { format!("  {}", cut(&second, space)) };
+    let about = match about(item) {
+        "" => String::new(),
+        about => format!("\n    {}", cut(&visible_text(about), width.saturating_sub(4))),
+    };
+    format!("{bold}{name}{bold:#}{second}{about}")
+}
+
+/// The first line of an item's description.
+fn about(item: &Value) -> &str {
+    let about = item["description"].as_str().or(item["title"].as_str()).unwrap_or_default();
+    about.trim().lines().next().unwrap_or_default()
 }
 
 /// The arguments of a tool, the optional ones with a question mark.

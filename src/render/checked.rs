@@ -33,7 +33,8 @@ fn notes(run: &Run) -> Vec<String> {
     let not_counted = excused(&run.counts()).map(|text| format!("not counted: {text}"));
     let not_kept: u64 = run.reels.iter().flat_map(|reel| reel.checked.not_kept.values()).sum();
     let not_kept = (not_kept > 0).then(|| format!("not listed: {}", counted(not_kept, "more finding")));
-    not_counted.into_iter().chain(not_kept).collect()
+    let exceeded = run.exceeded.iter().map(|entry| format!("more than in the baseline: {}", entry.text()));
+    not_counted.into_iter().chain(not_kept).chain(exceeded).collect()
 }
 
 fn help(rule: &Rule) -> RuleHelp {

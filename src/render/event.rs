@@ -165,12 +165,7 @@ pub(crate) fn place(header: &EventHeader, method: Option<&str>, asked: Option<u6
 
 /// Returns how the line of an event is emphasised.
 pub(crate) fn mood(header: &EventHeader) -> Emphasis {
-    let failed = header.flags.has(Flags::TOOL_ERROR)
-        || header.flags.has(Flags::FAILED)
-        || header.kind == EventKind::Gap
-        || header.message.as_ref().is_some_and(|message| {
-            matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
-        });
+    let failed = header.is_failure() || header.kind == EventKind::Gap;
     match header.kind {
         _ if failed => Emphasis::Error,
         EventKind::Message => Emphasis::Plain,

@@ -3,6 +3,7 @@
 
 use super::style::Palette;
 use super::text::visible_text;
+use crate::check::baseline::{Exceeded, Identity};
 use crate::check::{CheckedReel, Counts, Excerpt, Located, Run};
 use crate::proposals::{Rule, RuleGroup, Severity};
 use crate::wire::text::counted;
@@ -31,8 +32,10 @@ pub(crate) fn text(run: &Run, width: usize, palette: &Palette, out: &mut impl Wr
             page.session(reel, stream, has_headings, out)?;
         }
     }
-    page.stale(run, out)?;
-    summary(run, palette, out)
+    page.baseline(run, out)?;
+    let mut last = String::new();
+    summary(run, palette, &mut last)?;
+    last.lines().try_for_each(|line| wrapped(line, "", page.width, Style::new(), out))
 }
 
 /// Writes one finding on its own, as a live session shows it.
@@ -118,21 +121,29 @@ impl Page<'_> {
         writeln!(out)
     }
 
-    fn stale(&self, run: &Run, out: &mut impl Write) -> fmt::Result {
-        if run.stale.is_empty() {
+    fn baseline(&self, run: &Run, out: &mut impl Write) -> fmt::Result {
+        let text = "Nothing violates these rules any more: remove the entries, or run with --write-baseline.";
+        self.entries("stale", text, run.stale.iter().map(Identity::text), out)?;
+        let text = "There are more findings than the baseline has. The last ones are listed and count: fix them, or run \
+                    with --write-baseline.";
+        self.entries("exceeded", text, run.exceeded.iter().map(Exceeded::text), out)
+    }
+
+    fn entries(
+        &self,
+        what: &str,
+        text: &str,
+        entries: impl ExactSizeIterator<Item = String>,
+        out: &mut impl Write,
+    ) -> fmt::Result {
+        if entries.len() == 0 {
             return Ok(());
         }
         let (style, bold) = (self.palette.error, self.palette.bold);
-        writeln!(out, "{style}stale{style:#} {bold}baseline{bold:#}")?;
-        wrapped(
-            "Nothing violates these rules any more: remove the entries, or run with --write-baseline.",
-            "  ",
-            self.width,
-            Style::new(),
-            out,
-        )?;
-        for entry in &run.stale {
-            wrapped(&visible_text(&entry.text()), INDENT, self.width, Style::new(), out)?;
+        writeln!(out, "{style}{what}{style:#} {bold}baseline{bold:#}")?;
+        wrapped(text, "  ", self.width, Style::new(), out)?;
+        for entry in entries {
+            wrapped(&visible_text(&entry), INDENT, self.width, Style::new(), out)?;
         }
         writeln!(out)
     }
@@ -385,7 +396,10 @@ mod tests {
             connections: vec![ConnectionSummary { messages: 1, ..ConnectionSummary::default() }],
             ..Checked::default()
         };
-        Run { reels: vec![CheckedReel { name: "a.reel".to_owned(), checked, ..CheckedReel::default() }], stale: vec![] }
+        Run {
+            reels: vec![CheckedReel { name: "a.reel".to_owned(), checked, ..CheckedReel::default() }],
+            ..Run::default()
+        }
     }
 
     fn written(run: &Run, palette: &Palette) -> String {
@@ -448,7 +462,7 @@ mod tests {
         second.severity = Severity::Warning;
         run.reels[0].checked.findings.push(second);
         run.reels[0].checked.by_stream.insert(2, Counts { warnings: 1, ..Counts::default() });
-        run.stale.push(crate::check::baseline::Identity { rule: "era/batch".to_owned(), method: None, path: None });
+        run.stale.push(Identity { rule: "era/batch".to_owned(), method: None, path: None });
         let out = written(&run, &Palette::plain());
         assert_eq!(out.matches("On stdin and stdout").count(), 1, "{out}");
         let (first, second) = out.split_once("a.reel #2\n  0 errors, 1 warning, 0 infos\n").expect("two sessions");

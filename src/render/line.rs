@@ -90,7 +90,9 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
     ink.on(method_style, rest.out);
     rest.theirs(line.title);
     ink.off(method_style, rest.out);
-    if !line.about.is_empty() {
+    // Where there is little space, the error matters more than what was asked.
+    let is_short = line.mood == Emphasis::Error && line.outcome.is_some() && rest.space.is_some_and(|it| it < LITTLE);
+    if !line.about.is_empty() && !is_short {
         rest.ours(" ");
         about(line, &ink, title_style, &mut rest);
     }
@@ -106,6 +108,9 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
     }
     out.push(b'\n');
 }
+
+/// Less space than this is not shared by what was asked and the error, in columns.
+const LITTLE: usize = 20;
 
 /// Below this width, lines have no sizes.
 const WITH_SIZES: usize = 72;
@@ -475,6 +480,14 @@ mod tests {
         let text = written(&line("echo text=1 and more words", "ok"), Some(60));
         assert_eq!(text, "   12     0.034512 ←    1.6 ms    3 tools/call echo t… → ok\n");
         assert!(text.trim_end().width() <= 60);
+    }
+
+    #[test]
+    fn a_narrow_line_shows_the_error_rather_than_what_was_asked() {
+        let failed = Line { mood: Emphasis::Error, ..line("echo text=1", "error -32601 no such method") };
+        let text = written(&failed, Some(60));
+        assert_eq!(text, "   12     0.034512 ←    1.6 ms    3 tools/call → error -3…\n");
+        assert!(written(&failed, Some(120)).contains("tools/call echo text=1 → error -32601"));
     }
 
     #[test]

@@ -187,7 +187,7 @@ fn case(session: &SessionReport, name: String, took: Duration, units: &[&Value],
 fn failed(session: &SessionReport, why: &str) -> Case {
     let problems = vec![problem(session, why.to_owned(), None, String::new())];
     let (name, class) = ("the whole session".to_owned(), session.recording.clone());
-    Case { name, class, verdict: CaseVerdict::Failed, took: Duration::ZERO, problems }
+    Case { name, class, verdict: CaseVerdict::Broken, took: Duration::ZERO, problems }
 }
 
 /// One problem for each change of a message.
@@ -372,11 +372,11 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_failed_is_a_failed_case() {
+    fn a_session_that_failed_is_a_broken_case() {
         let failed = SessionReport { failure: Some("the server ended".to_owned()), ..session() };
         let results = results(&[&failed]);
         let last = results.suites[0].cases.last().expect("a case");
-        assert_eq!((last.name.as_str(), &last.verdict), ("the whole session", &CaseVerdict::Failed));
+        assert_eq!((last.name.as_str(), &last.verdict), ("the whole session", &CaseVerdict::Broken));
         assert_eq!(last.problems[0].message, "the server ended");
     }
 

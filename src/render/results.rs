@@ -63,6 +63,15 @@ pub(crate) enum CaseVerdict {
     Failed,
     /// It was not checked, and why.
     Skipped(String),
+    /// It could not be checked, because what it needs failed.
+    Broken,
+}
+
+impl CaseVerdict {
+    /// Returns whether it is bad for the whole.
+    fn is_bad(&self) -> bool {
+        matches!(self, Self::Failed | Self::Broken)
+    }
 }
 
 /// How bad a problem is.
@@ -178,9 +187,26 @@ impl Problem {
 }
 
 impl Suite {
+    /// Returns the suite of what could not be checked, or not to its end: `name` is the file, or the command.
+    pub(crate) fn broken(name: &str, message: &str, hints: &[String]) -> Self {
+        let details = (!hints.is_empty()).then(|| hints.join("\n"));
+        let message = message.to_owned();
+        let problem =
+            Problem { level: Level::Error, message, details, location: None, excused: None, fingerprint: None };
+        let (name, class) = (name.to_owned(), "mcpreel".to_owned());
+        let verdict = CaseVerdict::Broken;
+        let case = Case { name: name.clone(), class, verdict, took: Duration::ZERO, problems: vec![problem] };
+        Self { name, cases: vec![case], ..Self::default() }
+    }
+
     /// Returns the number of cases that failed.
     fn failed(&self) -> usize {
         self.cases.iter().filter(|case| case.verdict == CaseVerdict::Failed).count()
+    }
+
+    /// Returns the number of cases that could not be checked.
+    fn broken_cases(&self) -> usize {
+        self.cases.iter().filter(|case| case.verdict == CaseVerdict::Broken).count()
     }
 
     /// Returns the number of cases that were not checked.

@@ -44,6 +44,7 @@ fn sentences(report: &Report) -> Vec<String> {
     let total = format!("{messages}, {}, over {span}", line::bytes(report.bytes));
     let late = report.total().late;
     let extras = [
+        (report.failed, "failure", "(`mcpreel show error` lists them)"),
         (report.unanswered, "request", "unanswered"),
         (report.orphans, "response", "without a request"),
         (late, "response", "after the deadline of a proposal"),

@@ -107,6 +107,16 @@ pub(crate) struct Runner<E: Engine> {
     outbox: VecDeque<Vec<u8>>,
     waiting: VecDeque<E::Output>,
     peer_gone: bool,
+    /// How long [`Runner::close`] waits.
+    patience: Duration,
+    /// What the server wrote besides messages.
+    pub said: ServerText,
+}
+
+/// How a connection ended.
+pub(crate) struct Closing {
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
     /// What the server wrote besides messages.
     pub said: ServerText,
 }
@@ -176,6 +186,8 @@ const PRINTED_KEPT: usize = 200;
 const STDERR_KEPT: usize = 4 << 10;
 /// How long to wait for a server to finish once nothing more is sent to it.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
+/// The same after a request timed out: the user has waited long enough.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl<E: Engine> Runner<E> {
     /// Starts the engine.
@@ -184,7 +196,8 @@ impl<E: Engine> Runner<E> {
         let waited_before = link.waiting().map_or(Duration::ZERO, |waiting| waiting.total(began));
         let first = engine.start(Duration::ZERO);
         let (outbox, waiting, said) = Default::default();
-        let mut runner = Self { engine, link, began, waited_before, outbox, waiting, peer_gone: false, said };
+        let patience = DELETE_TIMEOUT;
+        let mut runner = Self { engine, link, began, waited_before, outbox, waiting, peer_gone: false, patience, said };
         runner.take(first);
         runner
     }
@@ -272,13 +285,20 @@ impl<E: Engine> Runner<E> {
         }
     }
 
-    /// Closes the connection and waits for the other side to end, for a limited time. Returns why the connection
-    /// failed, if it did.
-    pub(crate) async fn close(mut self) -> Option<String> {
-        let grace_period = Instant::now() + DELETE_TIMEOUT;
+    /// Closes the connection and waits for the other side to end, for a limited time.
+    pub(crate) async fn close(mut self) -> Closing {
+        let failure = self.wait_for_end().await;
+        Closing { failure, said: self.said }
+    }
+
+    async fn wait_for_end(&mut self) -> Option<String> {
+        let grace_period = Instant::now() + self.patience;
         while !self.outbox.is_empty() && !self.peer_gone {
             tokio::select! {
-                incoming = self.link.turn(&mut self.outbox) => self.peer_gone = incoming == Some(Incoming::Closed),
+                incoming = self.link.turn(&mut self.outbox) => match incoming {
+                    Some(Incoming::Stderr(bytes)) => self.said.keep_stderr(&bytes),
+                    incoming => self.peer_gone = incoming == Some(Incoming::Closed),
+                },
                 () = tokio::time::sleep_until(grace_period) => break,
             }
         }
@@ -288,6 +308,7 @@ impl<E: Engine> Runner<E> {
                 incoming = self.link.receive() => match incoming {
                     Incoming::Closed => return None,
                     Incoming::Failed(why) => return Some(why),
+                    Incoming::Stderr(bytes) => self.said.keep_stderr(&bytes),
                     // A notification, whose failure nothing else reports.
                     Incoming::Undelivered(lost) if lost.id.is_empty() && lost.refusal.is_none() => {
                         return Some(lost.reason);
@@ -342,7 +363,10 @@ impl Connection {
                 Output::Ready(handshake) => return Ok(handshake),
                 Output::Failed { handle: None, reason } => return Err(Failure::Failed(reason)),
                 // Only the handshake can be pending here.
-                Output::TimedOut { method, after, .. } => return Err(Failure::TimedOut { method, after }),
+                Output::TimedOut { method, after, .. } => {
+                    self.runner.patience = SHORT_TIMEOUT;
+                    return Err(Failure::TimedOut { method, after });
+                }
                 other => observer(&other),
             }
         }
@@ -393,6 +417,9 @@ impl Connection {
         while let Some(output) = self.runner.next(None).await {
             self.runner.said.instead.iter_mut().for_each(|instead| instead.keep(&output));
             if let Some(settled) = settles(&output, handle) {
+                if let Err(Failure::TimedOut { .. }) = settled {
+                    self.runner.patience = SHORT_TIMEOUT;
+                }
                 return settled;
             }
             observer(&output);

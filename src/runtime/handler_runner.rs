@@ -4,6 +4,7 @@
 //! Never: anything that was not permitted; a value of the user's environment that was not allowed.
 
 use super::webhook::{INSTANCE, instance};
+use crate::platform::process_handle::ProcessHandle;
 use crate::process::supervisor::{ExitReport, GRACE_PERIOD, ProcessReach, supervisor};
 use crate::proposals::server::handler_job::{
     HandlerJob, HandlerPost, HeaderPiece, Infer, JobEnd, JobOutcome, MAX_OUTPUT_BYTES, Script, Secret, check_address,
@@ -12,11 +13,10 @@ use crate::proposals::server::handler_job::{
 use crate::transport::client::http::HttpError;
 use crate::transport::client::http_post::{Posted, post};
 use crate::transport::client::proxy_connector::AddressFilter;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
@@ -50,7 +50,7 @@ pub(crate) struct HandlerOptions {
 enum Stop {
     /// It has not begun, and will not begin once this entry is removed.
     Waiting,
-    Keeper(OwnedFd),
+    Keeper(ProcessHandle),
     HandlerPost(oneshot::Sender<()>),
 }
 
@@ -58,7 +58,7 @@ impl Stop {
     fn now(self) {
         match self {
             Self::Waiting => {}
-            Self::Keeper(supervisor) => drop(pidfd_send_signal(supervisor, Signal::TERM)),
+            Self::Keeper(supervisor) => supervisor.signal(Signal::TERM),
             Self::HandlerPost(stop) => drop(stop.send(())),
         }
     }
@@ -184,8 +184,7 @@ impl HandlerRunner {
     }
 
     fn await_end(&self, key: (u32, u64), child: &mut Child, input: String, limit: Duration) -> io::Result<JobOutcome> {
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-        self.hold(key, Stop::Keeper(pidfd_open(pid, PidfdFlags::empty())?));
+        self.hold(key, Stop::Keeper(ProcessHandle::of(child)?));
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         let mut stdin = child.stdin.take().ok_or_else(broken)?;
         let (says, reports) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);

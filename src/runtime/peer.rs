@@ -1,7 +1,7 @@
 //! The server of a command: a process, a remote server or a live session, with its recording.
 
 use super::server_link::{Advice, RemoteLink, attach, copy_to};
-use crate::error::{CommandError, Notices};
+use crate::error::{CommandError, ErrorKind, Notices};
 use crate::host::client::{ClientConfig, Joined};
 use crate::process::child::ServerCommand;
 use crate::record::http::Exchanges;
@@ -98,7 +98,8 @@ impl Peer {
     pub(crate) async fn end_after(self, mut error: CommandError, notices: Notices) -> CommandError {
         let since = Instant::now();
         let advice = Arc::clone(&self.advice);
-        let status = self.end(notices).await.filter(|_| since.elapsed() < BY_ITSELF);
+        let is_late = error.kind == ErrorKind::Timeout;
+        let status = self.end_within(is_late, notices).await.filter(|_| since.elapsed() < BY_ITSELF);
         let when = ["the server closed the connection", "the server ended"]
             .into_iter()
             .find_map(|beginning| error.message.strip_prefix(beginning));
@@ -113,7 +114,12 @@ impl Peer {
 
     /// Lets the server end and finishes the reel.
     pub(crate) async fn end(self, notices: Notices) -> Option<ExitStatus> {
+        self.end_within(false, notices).await
+    }
+
+    async fn end_within(self, is_late: bool, notices: Notices) -> Option<ExitStatus> {
         let status = match self.server {
+            Some(server) if is_late => server.end_soon().await,
             Some(server) => server.end().await,
             None => None,
         };

@@ -2,15 +2,15 @@
 //! client's own requests, so that the client stays until everything is sent.
 
 use super::server::ServerInput;
+use crate::platform::process_handle::ProcessHandle;
 use crate::probe::ClientEnd;
 use crate::process::supervisor::{ExitReport, ProcessReach, supervisor};
 use crate::transport::budget::BackpressurePermit;
 use crate::wire::{Envelope, MessageKind};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ const AT_ONCE: [&str; 3] = ["initialize", "ping", "server/discover"];
 
 /// A client's process and its descendants; ended when this is dropped.
 pub(crate) struct Host {
-    supervisor: OwnedFd,
+    supervisor: ProcessHandle,
 }
 
 impl Host {
@@ -44,8 +44,7 @@ impl Host {
         command.envs(env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-        let host = Self { supervisor: pidfd_open(pid, PidfdFlags::empty())? };
+        let host = Self { supervisor: ProcessHandle::of(&child)? };
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         let (output, reported) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
@@ -56,7 +55,7 @@ impl Host {
 
     /// Asks the client to exit; `ended` is called as usual.
     pub(crate) fn stop(&self) {
-        let _ = pidfd_send_signal(&self.supervisor, Signal::TERM);
+        self.supervisor.signal(Signal::TERM);
     }
 }
 

@@ -140,7 +140,7 @@ impl IoRunner {
                 let _ = self.jobs.send(Job::Run(commands, complete_io));
             }
             // These are handled elsewhere.
-            Task::Proposal(_) | Task::Recall => complete_io(ticket, None),
+            Task::Proposal(_) | Task::Recall | Task::Catalogue(_) | Task::Cancel(_) => complete_io(ticket, None),
         }
     }
 

@@ -1,12 +1,13 @@
 //! The configuration of a built-in server: its identity, what it offers, and what it sends by itself.
 
-use super::{Fired, Outside, proposals};
+use super::{Catalogue, Fired, Outside, proposals};
 use crate::proposals::REGISTRY;
 use crate::proposals::server::Declaration;
 use crate::protocol::{Era, Revision};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The configuration of one server.
@@ -37,6 +38,8 @@ pub struct Config {
     pub memory: bool,
     /// The files and commands that it can access through its runner.
     pub outside: Outside,
+    /// What it offers in place of the built-in tools, resources and prompts. Such a server sends nothing unasked.
+    pub catalogue: Option<Arc<Catalogue>>,
 }
 
 /// Something sent on a timer that starts at the end of the handshake.
@@ -70,6 +73,7 @@ impl Default for Config {
             plans: Vec::new(),
             memory: true,
             outside: Outside::default(),
+            catalogue: None,
         }
     }
 }

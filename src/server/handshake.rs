@@ -29,7 +29,7 @@ impl Server {
         self.session.revision = Some(revision);
         self.cx.client = name_of(&params["clientInfo"]);
         self.session.samples = client["sampling"].is_object();
-        let mut capabilities = plain(revision);
+        let mut capabilities = self.plain(revision);
         for Declaration { path, value } in self.config.besides.iter().cloned().chain(self.proposals.declare(client)) {
             put(&mut capabilities, path, value);
         }
@@ -44,14 +44,21 @@ impl Server {
 
     /// `server/discover` (MCP 2026-07-28): like `initialize`, without the proposals.
     pub(super) fn discover(&self, origin: &Origin) -> Value {
+        let instructions = match &self.config.catalogue {
+            Some(catalogue) => catalogue.instructions.clone(),
+            None => format!("{} {NO_CARRIER}", self.instructions()),
+        };
         json!({
             "supportedVersions": self.spoken_versions(),
-            "capabilities": plain(origin.revision()),
-            "instructions": format!("{} {NO_CARRIER}", self.instructions()),
+            "capabilities": self.plain(origin.revision()),
+            "instructions": instructions,
         })
     }
 
     fn instructions(&self) -> String {
+        if let Some(catalogue) = &self.config.catalogue {
+            return catalogue.instructions.clone();
+        }
         let outside = &self.config.outside;
         let parts = [
             (true, INSTRUCTIONS),
@@ -96,6 +103,22 @@ impl Server {
         Refusal::new(errors::UNSUPPORTED_VERSION, format!("Unsupported protocol version {requested}")).about(data)
     }
 
+    /// MCP's own capabilities. In the modern era nothing can be sent unasked: no log messages, no resource updates.
+    fn plain(&self, revision: Revision) -> Map<String, Value> {
+        let sends_unasked = revision.era() == Era::Legacy && self.config.catalogue.is_none();
+        let mut all = Map::new();
+        if sends_unasked {
+            all.insert("logging".to_owned(), json!({}));
+        }
+        if revision >= Revision::V2025_03_26 {
+            all.insert("completions".to_owned(), json!({}));
+        }
+        all.insert("prompts".to_owned(), json!({}));
+        all.insert("resources".to_owned(), if sends_unasked { json!({"subscribe": true}) } else { json!({}) });
+        all.insert("tools".to_owned(), json!({}));
+        all
+    }
+
     fn spoken_versions(&self) -> Vec<&'static str> {
         self.config.spoken(Era::Modern).map(Revision::as_str).collect()
     }
@@ -103,22 +126,6 @@ impl Server {
 
 fn name_of(client: &Value) -> String {
     client["name"].as_str().unwrap_or("unnamed").to_owned()
-}
-
-/// MCP's own capabilities. In the modern era nothing can be sent unasked: no log messages, no resource updates.
-fn plain(revision: Revision) -> Map<String, Value> {
-    let is_legacy = revision.era() == Era::Legacy;
-    let mut all = Map::new();
-    if is_legacy {
-        all.insert("logging".to_owned(), json!({}));
-    }
-    if revision >= Revision::V2025_03_26 {
-        all.insert("completions".to_owned(), json!({}));
-    }
-    all.insert("prompts".to_owned(), json!({}));
-    all.insert("resources".to_owned(), if is_legacy { json!({"subscribe": true}) } else { json!({}) });
-    all.insert("tools".to_owned(), json!({}));
-    all
 }
 
 /// Sets a value at a path, creating the objects on the way.

@@ -1,6 +1,6 @@
 //! Incoming messages and batches: dispatch, and the way back of the responses.
 
-use super::{Phase, Report, Server, methods};
+use super::{CatalogueRequest, Phase, Report, Server, methods};
 use crate::proposals::server::{Answer, Refusal};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors, schema};
@@ -238,7 +238,7 @@ impl Server {
     /// Handles a request. Returns `None` if the response comes later.
     fn request(&mut self, origin: &Origin, method: &str, params: &Value) -> Option<Answer> {
         let begun = self.session.phase > Phase::New;
-        let serves = methods::serves(origin.revision.era(), method);
+        let serves = self.serves(origin.revision.era(), method);
         if origin.revision.era() == Era::Modern {
             self.meet(origin.revision, params);
         } else if !begun && (serves || self.proposals.know(method)) {
@@ -250,6 +250,9 @@ impl Server {
             "initialize" if origin.batch.is_some() => Some(Err(invalid("initialize must not be in a batch"))),
             "initialize" if origin.revision.era() == Era::Legacy => Some(self.initialize(params)),
             "tools/call" => self.call_tool(origin, params),
+            _ if serves && self.is_for_runner(method) => {
+                self.pass_on(origin, CatalogueRequest { method: method.to_owned(), params: params.clone() })
+            }
             _ if serves && self.send_for(origin, method, params) => None,
             _ if serves => Some(self.serve_core(origin, method, params)),
             _ if origin.revision.era() == Era::Legacy => Some(

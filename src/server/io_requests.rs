@@ -5,7 +5,7 @@ use super::incoming::Origin;
 use super::methods::{in_era, not_found};
 use super::timers::Timer;
 use super::tools::structured;
-use super::{Output, Server, content};
+use super::{CatalogueRequest, Output, Server, catalogue, content};
 use crate::proposals::server::handler_job::{HandlerJob, HandlerPolicy, Infer, JobEnd, JobOutcome, MAX_OUTPUT_BYTES};
 use crate::proposals::server::{Answer, ServerCx, failure};
 use serde::Deserialize;
@@ -54,6 +54,10 @@ pub enum Task {
     Run(Vec<String>),
     /// A handler's job, with a [`JobOutcome`] as its result.
     Proposal(HandlerJob),
+    /// A request to what the catalogue offers. [`CatalogueRequest`] says what the result is.
+    Catalogue(CatalogueRequest),
+    /// Stop working on the request with this ticket: it was cancelled. This task itself returns nothing.
+    Cancel(u64),
     /// Stop all handlers' jobs in progress, each of which returns an outcome. This task itself returns nothing.
     Recall,
 }
@@ -67,6 +71,11 @@ pub(super) struct IoRequests {
 }
 
 impl IoRequests {
+    /// The number of requests in progress.
+    pub(super) fn in_progress(&self) -> usize {
+        self.open.len()
+    }
+
     /// Whether files or handlers' jobs are in progress. Commands do not count: they may take long, and a host that has
     /// gone does not need them.
     pub(super) fn is_owing(&self) -> bool {
@@ -94,7 +103,7 @@ impl Server {
         true
     }
 
-    fn send_out(&mut self, origin: &Origin, task: Task) {
+    pub(super) fn send_out(&mut self, origin: &Origin, task: Task) {
         let ticket = self.cx.ticket();
         self.io_requests.open.insert(ticket, (origin.clone(), task.clone()));
         self.cx.order(Output::IoRequest(IoRequest { ticket, task }));
@@ -133,7 +142,8 @@ impl Server {
             (Task::Read(_), Some(contents)) => Ok(in_era(&origin, json!({"contents": [contents]}))),
             (Task::Read(uri), None) => Err(not_found(&origin, &uri)),
             (Task::Run(_), completed) => Ok(self.outcomes(&origin, completed.unwrap_or_default())),
-            (Task::Proposal(_) | Task::Recall, _) => return,
+            (Task::Catalogue(request), completed) => catalogue::answer(&origin, &request, completed),
+            (Task::Proposal(_) | Task::Recall | Task::Cancel(_), _) => return,
         };
         self.reply(&origin, answer);
     }
@@ -152,7 +162,12 @@ impl Server {
     /// Drops the I/O request of a cancelled request. Returns its origin, if there is one.
     pub(super) fn give_up(&mut self, is_meant: impl Fn(&Origin) -> bool) -> Option<Origin> {
         let ticket = *self.io_requests.open.iter().find(|(_, (origin, _))| is_meant(origin))?.0;
-        self.io_requests.open.remove(&ticket).map(|(origin, _)| origin)
+        let (origin, task) = self.io_requests.open.remove(&ticket)?;
+        if matches!(task, Task::Catalogue(_)) {
+            let ticket_of_its_own = self.cx.ticket();
+            self.cx.order(Output::IoRequest(IoRequest { ticket: ticket_of_its_own, task: Task::Cancel(ticket) }));
+        }
+        Some(origin)
     }
 
     /// Sends the handlers' jobs to the runner. A job for a model goes to the user's program, or without one, to the

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// Whether this file or the tools handle an era's request.
-pub(super) fn serves(era: Era, method: &str) -> bool {
+fn serves(era: Era, method: &str) -> bool {
     const BOTH: &[&str] = &[
         "completion/complete",
         "prompts/get",
@@ -32,13 +32,19 @@ pub(super) fn unknown(method: &str) -> Refusal {
 }
 
 impl Server {
+    /// Whether the server handles an era's request itself.
+    pub(super) fn serves(&self, era: Era, method: &str) -> bool {
+        let needs_messages = ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+        serves(era, method) && !(self.config.catalogue.is_some() && needs_messages.contains(&method))
+    }
+
     pub(super) fn serve_core(&mut self, origin: &Origin, method: &str, params: &Value) -> Answer {
         let answer = match method {
             "server/discover" => Ok(self.discover(origin)),
             "tools/list" => whole(params, "tools", self.list_tools(origin.revision())),
-            "prompts/list" => whole(params, "prompts", content::prompts(self.config.memory)),
+            "prompts/list" => whole(params, "prompts", self.prompts()),
             "resources/list" => whole(params, "resources", content::resources(self.config.memory)),
-            "resources/templates/list" => whole(params, "resourceTemplates", content::templates(self.config.memory)),
+            "resources/templates/list" => whole(params, "resourceTemplates", self.templates()),
             "resources/read" => self.read(origin, params),
             "prompts/get" => return self.prompt(params),
             "completion/complete" => return self.complete(params),
@@ -74,6 +80,14 @@ impl Server {
             }
         }
         listed
+    }
+
+    fn prompts(&self) -> Vec<Value> {
+        self.config.catalogue.as_ref().map_or_else(|| content::prompts(self.config.memory), |it| it.prompts.clone())
+    }
+
+    fn templates(&self) -> Vec<Value> {
+        self.config.catalogue.as_ref().map_or_else(|| content::templates(self.config.memory), |it| it.templates.clone())
     }
 
     fn set_level(&mut self, params: &Value) -> Answer {

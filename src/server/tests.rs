@@ -1,6 +1,7 @@
 //! Tests that drive the engine line by line in virtual time. Every message it sends is checked against its schema.
 
 mod all_proposals;
+mod catalogue;
 mod core;
 mod handlers;
 mod io_requests;

@@ -194,13 +194,7 @@ impl Term {
             Self::Id(text) => message.and_then(|message| message.id.as_ref()).is_some_and(|id| id_is(id, text)),
             Self::Stream(number) => header.stream == *number,
             Self::Seq(numbers) => numbers.contains(&header.seq),
-            Self::Error => {
-                header.flags.has(Flags::TOOL_ERROR)
-                    || header.flags.has(Flags::FAILED)
-                    || message.is_some_and(|message| {
-                        matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
-                    })
-            }
+            Self::Error => header.is_failure(),
             Self::Injected => header.flags.has(Flags::INJECTED),
             Self::Slow(limit) => input.latency.is_some_and(|latency| limit.holds(latency)),
             Self::Size(limit) => limit.holds(i64::from(header.len)),

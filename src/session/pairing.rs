@@ -109,6 +109,13 @@ impl<T> Pairing<T> {
         })
     }
 
+    /// The pending request that was sent in this direction with this id.
+    pub(crate) fn waiting(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<&mut T> {
+        let key = (stream, direction, id);
+        let mut both = [&mut self.latest, &mut self.earlier].into_iter();
+        both.find_map(|requests| requests.open.get_mut(&key)).map(|(_, remembered)| remembered)
+    }
+
     /// Removes and returns the request that a response in this direction answers.
     pub(crate) fn answer(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<T> {
         let key = (stream, direction.reversed(), id);
@@ -166,6 +173,8 @@ mod tests {
         pairing.ask_in(8, 1, ClientToServer, IdKey::Integer(2), 20);
         *pairing.of_exchange(7).expect("an earlier one") += 5;
         assert_eq!(pairing.answer(1, ServerToClient, IdKey::Integer(1)), Some(15));
+        let mut waits = |direction| pairing.waiting(1, direction, IdKey::Integer(2)).copied();
+        assert_eq!((waits(ClientToServer), waits(ServerToClient)), (Some(20), None));
         let places = [7, 8, 9].map(|exchange| pairing.of_exchange(exchange).copied());
         assert_eq!(places, [None, Some(20), None]);
     }

@@ -67,15 +67,20 @@ impl Participants {
 
 /// Returns which side introduces itself in a message of the handshake (0 is the client), and its name.
 fn introduced(body: &[u8]) -> (usize, Option<String>) {
-    let envelope = Envelope::scan(body);
+    let (side, info) = introduction(&Envelope::scan(body));
+    (side, info.and_then(|info| json::str_member(info, "name")).map(|name| name.into_owned()))
+}
+
+/// Returns which side introduces itself in a message of the handshake (0 is the client), and the object with its name and
+/// version.
+pub(crate) fn introduction<'a>(envelope: &Envelope<'a>) -> (usize, Option<&'a [u8]>) {
     let (side, content, paths): (_, _, [&[&str]; 2]) = match envelope.kind {
         MessageKind::Result => {
             (1, envelope.result, [&["serverInfo"], &["_meta", "io.modelcontextprotocol/serverInfo"]])
         }
         _ => (0, envelope.params, [&["clientInfo"], &["_meta", "io.modelcontextprotocol/clientInfo"]]),
     };
-    let info = content.and_then(|content| paths.into_iter().find_map(|path| json::at_path(content, path)));
-    (side, info.and_then(|info| json::str_member(info, "name")).map(|name| name.into_owned()))
+    (side, content.and_then(|content| paths.into_iter().find_map(|path| json::at_path(content, path))))
 }
 
 #[cfg(test)]

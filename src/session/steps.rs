@@ -368,11 +368,7 @@ fn kind_of(header: &EventHeader) -> StepKind {
 
 /// Whether something failed: a request, a tool, an HTTP exchange.
 fn has_failed(header: &EventHeader, kind: StepKind) -> bool {
-    let is_error = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error);
-    is_error
-        || matches!(kind, StepKind::Broken | StepKind::Gap)
-        || header.flags.has(Flags::TOOL_ERROR)
-        || header.flags.has(Flags::FAILED)
+    header.is_failure() || matches!(kind, StepKind::Broken | StepKind::Gap)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! ([`Reach::Own`](crate::process::supervisor::ProcessReach::Own)); most kernels cannot keep a process of the same user
 //! from a socket in a folder, or from a secret in a file.
 
+use crate::platform::abstract_sockets;
 use crate::process::supervisor::is_supervised;
 use crate::transport::link::{Incoming, Link, Served, Undelivered};
 use crate::wire::{Envelope, MessageKind};
@@ -17,9 +18,8 @@ use rustix::process::{getuid, umask};
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
@@ -58,6 +58,7 @@ pub(crate) struct BoundSocket {
 impl Drop for BoundSocket {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
+        abstract_sockets::clean_up();
     }
 }
 
@@ -179,9 +180,7 @@ const MAX_GREETING_BYTES: u64 = 4096;
 ///
 /// The socket cannot be created.
 pub(crate) fn bind_abstract() -> io::Result<(String, UnixListener)> {
-    let name = format!("mcpreel-{}", uuid::Uuid::new_v4().simple());
-    let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
-    Ok((name, listener))
+    abstract_sockets::bind(&format!("mcpreel-{}", uuid::Uuid::new_v4().simple()))
 }
 
 /// Why a connected peer may not talk to a session.
@@ -243,7 +242,7 @@ pub fn connect(socket: &Path) -> io::Result<UnixStream> {
         let why = greeting["failed"].as_str().unwrap_or("it does not name its abstract socket");
         return Err(io::Error::other(why));
     };
-    let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?).map_err(|error| {
+    let stream = abstract_sockets::connect(name).map_err(|error| {
         io::Error::other(match error.kind() {
             io::ErrorKind::PermissionDenied => {
                 "this process may not connect to abstract Unix sockets of others, for example because it is a handler"

@@ -6,7 +6,7 @@ use super::known::Known;
 use super::lanes::Part;
 use super::mapped::{Edit, Mapped, applied, json_escaped};
 use super::runs::{base64_runs, is_base64, json_blocks, padded, runs, spaced, wrapped_runs};
-use crate::redact::detectors::Severity;
+use crate::redact::detectors::{HIGH_ENTROPY, Severity};
 use crate::redact::encoding::{decoded, percent_encoded};
 use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects, is_named_by};
 use crate::wire::json;
@@ -288,9 +288,13 @@ impl Replacer {
         let starts = std::iter::once(one.range.start).chain(inside.iter().map(|other| other.end));
         let ends = inside.iter().map(|other| other.start).chain([one.range.end]);
         let parts = starts.zip(ends).filter(|(start, end)| start < end).map(|(start, end)| start..end);
-        let kind = self.finder.rule(one.rule).map_or(Kind::Password, |rule| rule.kind);
+        let rule = self.finder.rule(one.rule);
+        let kind = rule.map_or(Kind::Password, |rule| rule.kind);
+        // Beside a token in a string that looks random is mostly its prefix.
+        let is_by_chance = rule.is_some_and(|rule| rule.name == HIGH_ENTROPY);
+        let is_secret = |part: &Range<usize>| !is_by_chance || !self.finder.find(&text[part.clone()]).is_empty();
         let stays = |part: &Range<usize>| one.stays || self.finder.stays(&text[part.clone()], kind);
-        parts.map(|range| Match { stays: stays(&range), range, rule: one.rule }).collect()
+        parts.filter(is_secret).map(|range| Match { stays: stays(&range), range, rule: one.rule }).collect()
     }
 
     /// Adds the edits of base64 of text.

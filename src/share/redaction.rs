@@ -303,18 +303,22 @@ impl Redaction {
 
     fn report_one(&mut self, (seq, place): (Option<u64>, String), rule: usize, secret: SecretId) {
         let Some(rule) = self.replacer.finder.rule(rule) else { return };
-        let place = self.shown(place);
+        let place = self.shown(&place);
         self.report.add((seq, place), (&rule.name, rule.severity), secret);
     }
 
-    /// Returns a place without secrets in the names of its members.
-    fn shown(&self, mut place: String) -> String {
-        for found in self.replacer.finder.find(place.as_bytes()).into_iter().rev() {
-            if place.get(found.range.clone()).is_some() {
-                place.replace_range(found.range, "…");
+    /// Returns a place without secrets in the names of its members: each of them as in the redacted reel.
+    fn shown(&self, place: &str) -> String {
+        let shown = |step: &str| {
+            let name = step.replace("~1", "/").replace("~0", "~");
+            let edits = self.replacer.text(name.as_bytes(), Context::at(&String::new), &mut Vec::new());
+            if edits.is_empty() {
+                return step.to_owned();
             }
-        }
-        place
+            let name = applied(name.as_bytes(), &edits);
+            String::from_utf8_lossy(&name).replace('~', "~0").replace('/', "~1")
+        };
+        place.split('/').map(shown).collect::<Vec<String>>().join("/")
     }
 
     /// Returns an event as it is written to the redacted reel; its payload is that of [`Self::payload`].

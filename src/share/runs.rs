@@ -3,8 +3,19 @@
 use crate::redact::encoding::{SHORTEST_BASE64, decoded};
 use std::ops::Range;
 
+/// The characters of both alphabets of base64.
+static BASE64: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'+' | b'/' | b'_' | b'-');
+        byte += 1;
+    }
+    table
+};
+
 pub(super) fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+    BASE64[usize::from(byte)]
 }
 
 /// Returns what may be base64: runs of its characters with their padding, or, if such a run looks like a path, the parts
@@ -115,9 +126,13 @@ fn may_be_json(text: &[u8]) -> bool {
 pub(super) fn runs(text: &[u8], is_in: fn(u8) -> bool) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let start = at + text.get(at..)?.iter().position(|byte| is_in(*byte))?;
-        let end = text[start..].iter().position(|byte| !is_in(*byte)).map_or(text.len(), |length| start + length);
-        at = end;
-        Some(start..end)
+        while !is_in(*text.get(at)?) {
+            at += 1;
+        }
+        let start = at;
+        while text.get(at).is_some_and(|byte| is_in(*byte)) {
+            at += 1;
+        }
+        Some(start..at)
     })
 }

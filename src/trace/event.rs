@@ -196,6 +196,15 @@ impl EventHeader {
         self.kind == EventKind::Transport && self.exchange != 0 && self.flags.has(Flags::INJECTED)
     }
 
+    /// Returns whether the event is a failure: a JSON-RPC error, a result with `isError`, a line that is no message, or
+    /// an HTTP exchange that failed. The filter term `error` selects these, and all counts of errors count them.
+    pub fn is_failure(&self) -> bool {
+        let is_bad = |kind| matches!(kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise);
+        self.flags.has(Flags::TOOL_ERROR)
+            || self.flags.has(Flags::FAILED)
+            || self.message.as_ref().is_some_and(|message| is_bad(message.kind))
+    }
+
     /// Returns whether the event has a direction: messages do, and so do events of an HTTP request or response.
     pub fn has_direction(&self) -> bool {
         self.kind == EventKind::Message || self.kind == EventKind::Transport && self.exchange != 0

@@ -598,7 +598,7 @@ impl App {
         let mut lines = Vec::new();
         for (title, keys) in KEYS {
             lines.push(line(format!("\u{1b}[1m{title}\u{1b}[0m")));
-            let width = self.columns().saturating_sub(2);
+            let width = self.columns();
             lines.extend(keys.iter().flat_map(|(keys, meaning)| described(keys, meaning, width)).map(line));
             lines.push(line(String::new()));
         }
@@ -694,7 +694,7 @@ impl App {
     fn set_filter(&mut self, text: &str) {
         match Filter::parse_knowing(text, self.registry) {
             Err(error) => {
-                self.fail(format!("{}: {}", error.at, error.reason));
+                self.fail(format!("filter {:?}: {}", error.at, error.reason));
                 self.prompt = Some(Prompt::new(Question::Filter, text));
             }
             Ok(parsed) => {

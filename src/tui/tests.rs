@@ -7,6 +7,7 @@ use super::effect::{
     Scanned, Source, Target,
 };
 use super::keys::Key;
+use super::prompt::Question;
 use crate::proposals::Registry;
 use crate::render::style::Palette;
 use ratatui::Terminal;
@@ -112,7 +113,7 @@ fn counterparts_failures_and_numbers_are_found() {
     press(&mut app, "#x⏎");
     assert_eq!((selected(&app), status(&app)), (42, "\"x\" is not a number"));
     press(&mut app, "#4200⏎");
-    assert_eq!((selected(&app), status(&app)), (99, "event 4200 is not in the list; this is the next one"));
+    assert_eq!((selected(&app), status(&app)), (99, "event 4200 is not in the list; this is the last one"));
 }
 
 #[test]
@@ -134,7 +135,7 @@ fn a_filter_reads_the_reel_again_and_keeps_the_place() {
     assert_eq!(selected(&app), 45, "the next one after event 42");
     let effects = press(&mut app, "fx:⏎");
     assert!(effects.iter().all(|effect| !matches!(effect, Effect::Scan { .. })));
-    assert!(status(&app).contains("lists all terms"), "{}", status(&app));
+    assert_eq!(status(&app), "filter \"errorx:\": missing value after the colon");
     assert_eq!(app.prompt.as_ref().map(|prompt| prompt.text.as_str()), Some("errorx:"), "it can be mended");
     press(&mut app, "⎋");
     assert!(app.prompt.is_none() && app.filter == "error");
@@ -227,7 +228,11 @@ fn what_is_sent_is_confirmed() {
     let mut app = opened(10, (80, 24));
     assert!(matches!(&press(&mut app, "r")[..], [Effect::Edit(0)]));
     assert!(matches!(&press(&mut app, "↓r")[..], [Effect::Edit(0)]), "the request of the response");
-    let request = Request { method: "tools/call".into(), params: "{}".into(), is_notification: false };
+    let params = "{\n  \"name\": \"echo\"\n}";
+    let request = Request { method: "tools/call".into(), params: params.into(), is_notification: false };
+    let question = Question::Send(request.clone());
+    let shown = format!("{}{}", question.label(), question.rest("the server"));
+    assert_eq!(shown, "send tools/call? [y/N]  { \"name\": \"echo\" } to the server");
     for (keys, is_sent) in [("n", false), ("⏎", false), ("⎋", false), ("y", true)] {
         app.take(Input::Edited(request.clone()));
         let effects = press(&mut app, keys);

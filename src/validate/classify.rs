@@ -23,7 +23,10 @@ pub(super) enum Classified<'a> {
         joined: bool,
     },
     /// A stream ended.
-    Closed,
+    Closed {
+        /// The signal that ended the server's process, or 0 if none did; `None` if that is not known.
+        signal: Option<i64>,
+    },
     /// Traffic is missing here.
     Gap,
     /// The reel continues another one.
@@ -72,7 +75,7 @@ pub(super) fn classify<'a>(event: &Event<'a>, space: &mut Space) -> Classified<'
     match event.header.kind {
         EventKind::Message => message(event, space),
         EventKind::StreamOpened => opened(event.payload),
-        EventKind::StreamClosed => Classified::Closed,
+        EventKind::StreamClosed => closed(event.payload),
         EventKind::Gap => Classified::Gap,
         EventKind::Note if continues_another(event.payload) => Classified::Continues,
         EventKind::Note => Classified::Note,
@@ -101,6 +104,12 @@ impl<'a> Text<'a> {
         };
         Self { bytes, envelope, parsed }
     }
+}
+
+fn closed<'a>(payload: &[u8]) -> Classified<'a> {
+    let described: Value = ciborium::from_reader(payload).unwrap_or_default();
+    let is_known = described["exit_code"].is_i64() || described["signal"].is_i64();
+    Classified::Closed { signal: is_known.then(|| described["signal"].as_i64().unwrap_or_default()) }
 }
 
 fn opened<'a>(payload: &[u8]) -> Classified<'a> {

@@ -132,7 +132,8 @@ impl Connection {
             }
             Classified::Note => self.observers.note(event.header, event.payload, &mut self.findings),
             Classified::Http(part) => self.take_http(event.header, part, &mut shared.http),
-            Classified::Closed | Classified::Opened { .. } | Classified::Continues | Classified::Other => {}
+            Classified::Closed { signal } => lifecycle::check_end(seq, signal, &mut self.findings),
+            Classified::Opened { .. } | Classified::Continues | Classified::Other => {}
         }
     }
 

@@ -96,6 +96,19 @@ impl Lifecycle {
     }
 }
 
+/// The signals with which the system ends a process that did something invalid, or that gave up.
+const CRASHES: [(i64, &str); 6] =
+    [(4, "SIGILL"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (11, "SIGSEGV"), (31, "SIGSYS")];
+
+/// Checks how the server's process ended: by this signal, or 0 if by itself. None if that is not known.
+pub(super) fn check_end(seq: u64, signal: Option<i64>, findings: &mut Findings) {
+    let Some(signal) = signal else { return };
+    let crash = CRASHES.iter().find(|(number, _)| *number == signal);
+    findings.check(&rules::CRASHED, seq, crash.is_none(), || {
+        format!("the server was ended by signal {signal} ({})", crash.map_or("", |(_, name)| *name))
+    });
+}
+
 fn check_agreement(observed: &Observed<'_>, tracker: &Tracker, findings: &mut Findings) {
     if observed.method != Some("initialize") {
         return;

@@ -281,6 +281,10 @@ rules! {
         "After the result of `initialize`, the client must send `notifications/initialized`. Checked at the end of a session in which the client sent other requests.",
         "MCP lifecycle",
         fix "Send `notifications/initialized` right after the result of `initialize`.";
+    CRASHED = Error "lifecycle/server-crashed",
+        "The server does not crash: it ends by itself, and not by a signal such as SIGSEGV or SIGABRT.",
+        "MCP lifecycle, Shutdown",
+        fix "Look at the server's standard error (`mcpreel show event:stderr`) and at its core dump.";
     CANCELLED_INITIALIZE = Error "lifecycle/cancelled-initialize",
         "The client must not cancel `initialize` with `notifications/cancelled`.",
         "MCP cancellation",

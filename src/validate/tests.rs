@@ -184,6 +184,17 @@ impl Feed {
             "" => return,
             "damage" => return self.validator.lose_track(),
             "gap" => return self.event(EventKind::Gap, Flags::default(), Framing::Lf, b""),
+            "crash" => {
+                let mut end = Vec::new();
+                let about = serde_json::json!({"exit_code": null, "signal": 11});
+                ciborium::into_writer(&about, &mut end).expect("written");
+                return self.event(EventKind::StreamClosed, Flags::default(), Framing::Lf, &end);
+            }
+            "exit" => {
+                let mut end = Vec::new();
+                ciborium::into_writer(&serde_json::json!({"exit_code": 1, "signal": null}), &mut end).expect("written");
+                return self.event(EventKind::StreamClosed, Flags::default(), Framing::Lf, &end);
+            }
             "close" => return self.event(EventKind::StreamClosed, Flags::default(), Framing::Lf, b""),
             _ => {}
         }
@@ -246,6 +257,8 @@ fn lines(script: &str) -> Vec<String> {
             "gap",
             "damage",
             "close",
+            "crash",
+            "exit",
             "stream ",
             "note ",
             "> ",

@@ -11,7 +11,7 @@ const OPEN: u8 = 2;
 const CLOSE: u8 = 3;
 
 /// The class of each byte for a scan outside of strings.
-const CLASS: [u8; 256] = {
+static CLASS: [u8; 256] = {
     let mut class = [OTHER; 256];
     class[b'"' as usize] = QUOTE;
     class[b'{' as usize] = OPEN;
@@ -428,6 +428,21 @@ pub fn check(text: &[u8]) -> Result<(), String> {
         return Err(format!("invalid UTF-8 at byte {}", error.valid_up_to()));
     }
     serde_json::from_slice::<serde::de::IgnoredAny>(text).map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// Returns the position of the byte at which a text stops being JSON; `None` if it is JSON. The text may end too early:
+/// then it is the length of the text.
+pub(crate) fn first_fault(text: &[u8]) -> Option<usize> {
+    if let Err(error) = std::str::from_utf8(text) {
+        return Some(error.valid_up_to());
+    }
+    let error = serde_json::from_slice::<serde::de::IgnoredAny>(text).err()?;
+    if error.is_eof() {
+        return Some(text.len());
+    }
+    let before = text.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1));
+    let start: usize = before.map(<[u8]>::len).sum();
+    Some((start + error.column().saturating_sub(1)).min(text.len()))
 }
 
 #[cfg(test)]

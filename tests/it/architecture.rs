@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// Which module may use which: only modules above it. `ARCHITECTURE.md` contains the same table. `cli` may use
 /// everything.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("platform", &[]),
     ("wire", &[]),
     ("redact", &[]),
     ("oauth", &["wire"]),
@@ -16,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("proposals", &["wire", "protocol"]),
     ("session", &["wire", "trace", "protocol", "proposals"]),
     ("validate", &["wire", "trace", "protocol", "proposals", "session"]),
-    ("formats", &["wire", "redact", "trace", "session"]),
+    ("formats", &["wire", "redact", "trace", "proposals", "session"]),
     ("check", &["wire", "trace", "protocol", "proposals", "validate", "formats"]),
     ("explain", &["wire", "protocol", "proposals", "validate"]),
     ("diff", &["wire", "trace", "protocol", "proposals", "session"]),
@@ -28,16 +29,35 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pack", &["wire", "protocol", "proposals", "validate", "scenario"]),
     ("overlay", &["wire", "protocol", "proposals", "server", "scenario"]),
     ("probe", &["wire", "protocol", "proposals", "server"]),
-    ("process", &["wire"]),
+    ("process", &["platform", "wire"]),
     ("transport", &["wire", "protocol", "oauth", "process"]),
     ("error", &["trace", "scenario", "process"]),
-    ("files", &["wire", "oauth", "trace", "session", "error"]),
+    ("files", &["platform", "wire", "oauth", "trace", "session", "error"]),
     ("config", &["redact", "error", "files"]),
-    ("sessions", &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "files"]),
-    ("record", &["wire", "redact", "trace", "protocol", "share", "process", "transport", "error", "files", "sessions"]),
+    (
+        "sessions",
+        &["platform", "wire", "trace", "protocol", "session", "host", "process", "transport", "error", "files"],
+    ),
+    (
+        "record",
+        &[
+            "platform",
+            "wire",
+            "redact",
+            "trace",
+            "protocol",
+            "share",
+            "process",
+            "transport",
+            "error",
+            "files",
+            "sessions",
+        ],
+    ),
     (
         "runtime",
         &[
+            "platform",
             "wire",
             "redact",
             "oauth",
@@ -88,8 +108,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// The modules that may use tokio.
 const TOKIO: &[&str] = &["transport", "process", "sessions", "record", "runtime", "cli"];
-/// The modules that may read clocks. `files` names reels by time.
-const CLOCKS: &[&str] = &["files", "record", "transport", "process", "sessions", "runtime", "cli"];
+/// The modules that may read clocks. `files` names reels by time, and a fallback in `platform` looks now and then.
+const CLOCKS: &[&str] = &["platform", "files", "record", "transport", "process", "sessions", "runtime", "cli"];
 
 /// The files outside `proposals` that may name one proposal; everything else, including `server`, uses the registry.
 const NAME_PROPOSALS: &[&str] = &[
@@ -511,6 +531,36 @@ fn only_the_outer_layers_know_the_runtime_and_the_clock() {
 }
 
 #[test]
+fn only_the_platform_knows_what_only_linux_has() {
+    const WORDS: [&str; 11] = [
+        "landlock",
+        "pidfd_open",
+        "pidfd_send_signal",
+        "set_parent_process_death_signal",
+        "set_child_subreaper",
+        "set_dumpable_behavior",
+        "set_capabilities",
+        "set_no_new_privs",
+        "setpriority_process",
+        "from_abstract_name",
+        "on_linux",
+    ];
+    let mut faults = Vec::new();
+    for source in sources().iter().filter(|source| source.top() != "platform") {
+        let path = source.path.display();
+        for word in WORDS {
+            faults.extend(source.lines_with(word).iter().map(|line| format!("src/{path}:{line}: `{word}`")));
+        }
+        // Strings are not part of the code.
+        let text = source.text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = text.lines().enumerate().filter(|(_, line)| line.contains("\"/proc/"));
+        faults.extend(lines.map(|(at, _)| format!("src/{path}:{}: `/proc`", at + 1)));
+    }
+    faults.iter_mut().for_each(|fault| fault.push_str(" belongs to platform"));
+    complain(&faults);
+}
+
+#[test]
 fn only_the_command_line_prints_and_ends_the_process() {
     let mut faults = Vec::new();
     for source in sources().iter().filter(|source| source.top() != "cli") {
@@ -563,7 +613,7 @@ fn manifest_dependencies(manifest: &str) -> BTreeSet<String> {
     for line in manifest.lines() {
         match line.split_once(" = ") {
             _ if line.starts_with('[') => section = line,
-            Some((name, _)) if matches!(section, "[dependencies]" | "[dev-dependencies]") => {
+            Some((name, _)) if section.ends_with("dependencies]") => {
                 found.insert(name.to_owned());
             }
             _ => {}

@@ -4,6 +4,7 @@
 //! Never sleeps for a fixed time, and shares nothing between tests.
 
 pub(crate) mod auth;
+pub(crate) mod receiver;
 #[cfg(target_os = "linux")]
 pub(crate) mod socket;
 pub(crate) mod web;

@@ -3,7 +3,7 @@
 
 use crate::common::web::{Reply, Step, Web};
 use crate::common::{BINARY, Live, Stage, lives, until};
-use mcpreel::testing::process::supervisor::can_confine;
+use mcpreel::testing::platform::confinement::can_confine;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::linux::net::SocketAddrExt;

@@ -30,10 +30,11 @@ NOT_RUN = {
     r"survive (?!--check)": "needs an MCP client",
     r"\bman -l\b": "needs a pager",
     r"^mcpreel tui|record --ui": "needs a terminal",
-    r"completions \w+ >": "writes into the user's folder",
+    r"completions \w+ >|man --all ~": "writes into the user's folder",
     r"bells\.yaml": "the guide to packs writes it and runs the example",
     r"cargo run|cargo install|tests/run.sh": "builds mcpreel",
     r"api\.example\.com|ci\.internal": "names hosts of others",
+    r"localhost:4318": "needs an OpenTelemetry collector",
     r"^mcpreel (login|logout) |--login\b|^ssh ": "needs a server behind OAuth",
 }
 # These exit with 1: they find something, or the built-in server and host do not have what the example names.

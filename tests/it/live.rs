@@ -456,7 +456,8 @@ fn who_attaches_and_does_not_read_is_let_go_and_the_traffic_goes_on() {
 fn connect(stage: &Stage) -> UnixStream {
     let mut door = UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens");
     let greeting = line_of(&mut door).expect("a greeting");
-    let address = SocketAddr::from_abstract_name(greeting["abstract"].as_str().expect("an address"));
+    let name = greeting["abstract"].as_str().expect("an address");
+    let address = if cfg!(on_linux) { SocketAddr::from_abstract_name(name) } else { SocketAddr::from_pathname(name) };
     UnixStream::connect_addr(&address.expect("an address")).expect("it listens there too")
 }
 

@@ -12,6 +12,7 @@
 
 mod common;
 
+mod agents;
 mod architecture;
 mod attacks;
 mod bad_input;
@@ -23,6 +24,8 @@ mod completing;
 mod cutting;
 mod diff_views;
 mod events;
+#[cfg(target_os = "linux")]
+mod everyday;
 mod files;
 mod gateway;
 mod generated;
@@ -39,6 +42,8 @@ mod oracle;
 mod overlay;
 mod packs;
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod project;
 mod proposal_peers;
@@ -57,6 +62,8 @@ mod sessions;
 mod stats;
 mod surface;
 mod survive;
+#[cfg(target_os = "linux")]
+mod telemetry;
 mod terminal;
 mod trace_format;
 mod transcripts;

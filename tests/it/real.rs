@@ -5,8 +5,10 @@
 //! install the programs first with `tests/real/install.sh`, into `target/real` or the folder in `MCPREEL_REAL_PEERS`. A
 //! test whose programs are missing fails.
 
+mod agents;
 mod call;
 mod differences;
+mod formats;
 mod host;
 #[cfg(target_os = "linux")]
 mod http;
@@ -22,6 +24,7 @@ mod smoke;
 mod stdio;
 mod surface;
 mod survive;
+mod telemetry;
 
 use crate::common::{self, BINARY};
 use serde_json::Value;
@@ -53,6 +56,8 @@ pub(crate) enum Scenario {
     Time,
     /// The built-in server of the program under test.
     Live,
+    /// The server over recordings of the program under test.
+    Agents,
 }
 
 impl Scenario {
@@ -61,6 +66,7 @@ impl Scenario {
             Self::Everything => "everything",
             Self::Time => "time",
             Self::Live => "live",
+            Self::Agents => "agents",
         }
     }
 }
@@ -125,6 +131,7 @@ impl Peers {
                 std::iter::once(self.python("py2").into()).chain(module).collect()
             }
             Scenario::Live => vec![BINARY.into(), "serve".into()],
+            Scenario::Agents => vec![BINARY.into(), "mcp".into()],
         }
     }
 

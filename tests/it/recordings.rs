@@ -544,6 +544,7 @@ fn a_limit_that_is_too_low_for_anything_does_not_fill_the_folder() {
 }
 
 #[test]
+#[cfg_attr(not(on_linux), ignore = "only Linux says which signals are ignored")]
 fn the_server_has_the_signals_that_it_would_have_without_the_tap() {
     let stage = Stage::new();
     for setup in ["", "trap '' XFSZ; ", "trap '' HUP; "] {

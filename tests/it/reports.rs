@@ -125,7 +125,9 @@ fn a_baseline_excuses_what_is_known_and_fails_when_it_is_stale() {
     stage.ok(&["validate", "bad.reel", "--baseline", "known.json", "--write-baseline"]);
     let entry = json!({"rule": "schema/params", "method": "tools/call", "path": "/params/name"});
     let written: Value = serde_json::from_slice(&stage.read("known.json")).expect("JSON");
-    assert_eq!(written, json!({"version": 1, "findings": [entry]}));
+    let mut counted = entry.clone();
+    counted["count"] = 1.into();
+    assert_eq!(written, json!({"version": 2, "findings": [counted]}));
     let known = stage.ok(&["validate", "bad.reel", "--baseline", "known.json"]).out();
     assert!(known.contains("not counted: 1 in the baseline"), "{known}");
 
@@ -138,6 +140,28 @@ fn a_baseline_excuses_what_is_known_and_fails_when_it_is_stale() {
     stage.reel("short.reel", &[message(0, "c2s", json!({"jsonrpc": "2.0", "id": 0, "result": {}}))]);
     let unseen = stage.run(&["validate", "short.reel", "--baseline", "known.json", "-f", "json"], "").json();
     assert_eq!(unseen["stale"], json!([]));
+}
+
+#[test]
+fn more_findings_than_the_baseline_counts_fail() {
+    let stage = stage();
+    stage.ok(&["validate", "bad.reel", "--baseline", "known.json", "--write-baseline"]);
+    let mut more = messages();
+    more.push(message(5, "c2s", json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": 8}})));
+    more.push(message(6, "s2c", json!({"jsonrpc": "2.0", "id": 2, "result": {"content": []}})));
+    stage.reel("more.reel", &more);
+    let found = stage.run(&["validate", "more.reel", "--baseline", "known.json"], "");
+    assert_eq!(found.code(), 1, "{found:?}");
+    let said = "2 findings of schema/params in tools/call at /params/name, 1 in the baseline";
+    assert!(found.out().contains("exceeded baseline") && found.out().contains(said), "{found:?}");
+    // The same holds for two reels with one each, and the JSON says it.
+    let both = stage.run(&["validate", "bad.reel", "bad.reel", "--baseline", "known.json", "-f", "json"], "");
+    let exceeded = &both.json()["exceeded"][0];
+    assert_eq!((both.code(), &exceeded["known"], &exceeded["found"]), (1, &json!(1), &json!(2)));
+    // A baseline of an earlier version has no counts.
+    let entry = json!({"rule": "schema/params", "method": "tools/call", "path": "/params/name"});
+    stage.write("old.json", json!({"version": 1, "findings": [entry]}).to_string());
+    stage.ok(&["validate", "more.reel", "--baseline", "old.json"]);
 }
 
 #[test]

@@ -97,7 +97,9 @@ fn the_terminal_is_used_and_given_back() {
     assert!(screen.contains("\"text\": \"Echo: hello 49\""), "{screen}");
     for (columns, rows) in [("40", "10"), ("10", "3"), ("120", "40")] {
         tmux.run(&["resize-window", "-x", columns, "-y", rows]);
-        tmux.wait(|screen| screen.lines().count() == rows.parse::<usize>().expect("a number") && screen.contains("event"));
+        tmux.wait(|screen| {
+            screen.lines().count() == rows.parse::<usize>().expect("a number") && screen.contains("event")
+        });
     }
     tmux.wait_for("event 99, response to 98");
     tmux.keys(&["Escape"]);

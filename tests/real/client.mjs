@@ -278,12 +278,36 @@ const live = async (client) => {
   await expect("complete", () => client.complete({ ref, argument: { name: "topic", value: "mi" } }, options));
 };
 
+// ---- scenario: agents (`mcpreel mcp` over the reel demo.reel) ----
+
+const agents = async (client) => {
+  const call = caller(client);
+  const recording = { recording: "demo" };
+  const ref = { type: "ref/prompt", name: "review_session" };
+  await expect("tools/list", () => client.listTools({}, options));
+  await expect("list", () => call("list_recordings", { kind: "reels" }));
+  await expect("show", () => call("show_messages", { ...recording, filter: "tool:add_note" }));
+  await expect("get", () => call("get_message", { ...recording, seq: 1 }));
+  await expect("statistics", () => call("statistics", recording));
+  await expect("findings", () => call("findings", recording));
+  await expect("diff", () => call("diff", { a: "demo", b: "demo" }));
+  await expect("explain", () => call("explain", { name: "tools/call" }));
+  await expect("own failure", () => call("show_messages", { recording: "none" }));
+  await expect("resources/list", () => client.listResources({}, options));
+  await expect("resources/templates/list", () => client.listResourceTemplates({}, options));
+  await expect("read", () => client.readResource({ uri: "mcpreel://reel/demo.reel" }, options));
+  await expectRefusal("read unknown", () => client.readResource({ uri: "mcpreel://reel/none" }, options));
+  await expect("prompts/list", () => client.listPrompts({}, options));
+  await expect("prompts/get", () => client.getPrompt({ name: "review_session", arguments: recording }, options));
+  await expect("complete", () => client.complete({ ref, argument: { name: "recording", value: "d" } }, options));
+};
+
 // ---- the run ----
 
 const [scenario, command, ...args] = process.argv.slice(2);
-const run = { everything, time, live }[scenario];
+const run = { everything, time, live, agents }[scenario];
 if (run === undefined || command === undefined) {
-  console.error("usage: client.mjs everything|time|live CMD ARG... | URL");
+  console.error("usage: client.mjs everything|time|live|agents CMD ARG... | URL");
   process.exit(2);
 }
 setTimeout(() => {

@@ -82,6 +82,8 @@ if [ "$extent" = all ]; then
     install_venv fastmcp
     install_venv langchain
     install_venv node24
+    install_venv tables
+    install_venv otlp
     # Its tools run without its dependencies: see its pins.
     install_venv annal --no-deps
 fi

@@ -261,7 +261,28 @@ async def live(peer, _seen):
     await expect("complete", peer.complete("recall", {"name": "topic", "value": "mi"}, None))
 
 
-SCENARIOS = {"everything": everything, "time": time, "live": live}
+async def agents(peer, _seen):
+    """`mcpreel mcp` over the reel demo.reel."""
+    recording = {"recording": "demo"}
+    await expect("tools/list", peer.list_tools())
+    await expect("list", peer.call("list_recordings", {"kind": "reels"}))
+    await expect("show", peer.call("show_messages", {**recording, "filter": "tool:add_note"}))
+    await expect("get", peer.call("get_message", {**recording, "seq": 1}))
+    await expect("statistics", peer.call("statistics", recording))
+    await expect("findings", peer.call("findings", recording))
+    await expect("diff", peer.call("diff", {"a": "demo", "b": "demo"}))
+    await expect("explain", peer.call("explain", {"name": "tools/call"}))
+    await expect("own failure", peer.call("show_messages", {"recording": "none"}))
+    await expect("resources/list", peer.list_resources())
+    await expect("resources/templates/list", peer.list_templates())
+    await expect("read", peer.read("mcpreel://reel/demo.reel"))
+    await expect_refusal(peer, "read unknown", peer.read("mcpreel://reel/none"))
+    await expect("prompts/list", peer.list_prompts())
+    await expect("prompts/get", peer.prompt("review_session", recording))
+    await expect("complete", peer.complete("review_session", {"name": "recording", "value": "d"}, None))
+
+
+SCENARIOS = {"everything": everything, "time": time, "live": live, "agents": agents}
 
 
 def server_environment():

@@ -2,6 +2,7 @@
 
 mod advice;
 mod checks;
+mod overview;
 
 use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::repeat::{Repeating, Tally};
@@ -26,7 +27,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Send one request to a server and print the result.
+/// Send one request to a server and print the result; without a method, list what the server offers.
 ///
 /// mcpreel detects the era and does the handshake. Meanwhile it answers the server's pings and requests for roots,
 /// and refuses its other requests.
@@ -34,6 +35,7 @@ use std::time::Duration;
 #[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
 #[command(after_help = "\
 Examples:
+  mcpreel call -- my-server                         # tools, prompts, resources, capabilities, instructions
   mcpreel call tools/list -- npx -y @modelcontextprotocol/server-everything
   mcpreel call tools/call name=echo arguments:='{\"message\":\"hi\"}' -- my-server
   mcpreel call tools/call name=echo arguments.message=hi -- my-server
@@ -63,8 +65,8 @@ A file with checks:
 
 Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, the tool failed, or an expectation is not met; 4 the server or the connection failed; 5 no response in time.")]
 pub(crate) struct CallArgs {
-    /// The method, such as tools/list.
-    #[arg(required_unless_present = "file")]
+    /// The method, such as tools/list. Without one, mcpreel asks for everything that the server lists: on a terminal, you
+    /// get tables, elsewhere JSON, which is also a lock file for `mcpreel diff --surface`.
     method: Option<String>,
     /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin; a.b=text sets a nested member. A text can
     /// be @file, or @- for stdin; @@ stands for a literal @.
@@ -137,6 +139,9 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
     if args.format.is_of_results() {
         return Err(CommandError::usage("this format is only for --file"));
     }
+    if args.method.is_none() {
+        return overview::run(args, context);
+    }
     let params =
         parameters::params(&args.params).map_err(|error| advice::on_words(error, args.method(), &args.params))?;
     let params = match params {
@@ -144,8 +149,13 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         Some(text) => Params::Raw(text),
     };
     let jq = args.jq.as_deref().map(|code| Jq::compile("--jq", code)).transpose().map_err(CommandError::usage)?;
-    let mut printing =
-        Printing { args, jq: jq.map(|jq| jq.printing(context.printer.is_terminal)), saved: 0, number: 0 };
+    let mut printing = Printing {
+        args,
+        jq: jq.map(|jq| jq.printing(context.printer.is_terminal)),
+        saved: 0,
+        number: 0,
+        has_failed: false,
+    };
     let mut tally = args.repeating.tally()?;
     runtime::block_on(async {
         let (link, server) = client_session::start(&args.target, &args.client, context).await?;
@@ -156,16 +166,20 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
             };
         if args.is_notification() {
             connection.notify(args.method(), params).await;
-            let said = std::mem::take(&mut connection.runner.said);
-            let failed = connection.runner.close().await;
+            let closing = connection.runner.close().await;
             server.end(context.notices()).await;
-            return match failed {
+            return match closing.failure {
                 None => Ok(Outcome::Clean),
-                Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &said)),
+                Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &closing.said)),
             };
         }
         let done = repeat(&mut connection, &handshake, &params, &mut printing, &mut tally, context).await;
-        connection.runner.close().await;
+        // A server may take its time to end.
+        let done = done.and_then(|()| context.printer.flush().map_err(CommandError::output));
+        let closing = connection.runner.close().await;
+        if done.is_ok() {
+            client_session::report_stderr(&closing.said, printing.has_failed, context);
+        }
         if let Err(error) = done {
             return Err(server.end_after(error, context.notices()).await);
         }
@@ -176,15 +190,20 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
 
 /// Runs the checks of a file.
 fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let checks = checks::Checks::read(path)?;
     if args.format == Format::Envelope {
         return Err(CommandError::usage("--file has no format `envelope`").hint("use json, junit, github or markdown"));
     }
+    let broken = |checks, error| checks::report_broken((path, checks), error, args, context);
+    let checks = checks::Checks::read(path).map_err(|error| broken(None, error))?;
     runtime::block_on(async {
-        let (link, server) = client_session::start(&args.target, &args.client, context).await?;
+        let started = client_session::start(&args.target, &args.client, context).await;
+        let (link, server) = started.map_err(|error| broken(Some(&checks), error))?;
         let (mut connection, _) = match client_session::open(&server, link, &args.client, json!({}), context).await {
             Ok(opened) => opened,
-            Err(error) => return Err(server.end_after(error, context.notices()).await),
+            Err(error) => {
+                let error = server.end_after(error, context.notices()).await;
+                return Err(broken(Some(&checks), error));
+            }
         };
         let (results, failure) = checks.run(&mut connection, context).await;
         let said = std::mem::take(&mut connection.runner.said);
@@ -244,6 +263,8 @@ struct Printing<'a> {
     saved: usize,
     /// The number in the name of the last one.
     number: usize,
+    /// Whether the server or a tool reported an error.
+    has_failed: bool,
 }
 
 impl Printing<'_> {
@@ -277,6 +298,7 @@ impl Printing<'_> {
             (None, false) => None,
         };
         if let Some(failed) = failed {
+            self.has_failed = true;
             context.printer.note(failed);
             advice::on_answer(self.args.method(), &self.args.params).iter().for_each(|text| context.printer.note(text));
         }

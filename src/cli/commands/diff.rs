@@ -118,6 +118,10 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     if args.surface.surface {
         return surface::run(&args.surface, left, args.right.as_deref(), format, &args.redact, context);
     }
+    if format == DiffFormat::Junit {
+        return Err(CommandError::usage("--format junit needs --surface")
+            .hint("`mcpreel replay --junit FILE` compares a server's answers with a recording"));
+    }
     args.surface.check_unused()?;
     let Some(right) = args.right.as_deref() else { return Err(CommandError::usage("B is missing")) };
     let options = comparing::options(&args.normalise, args.order)?;

@@ -39,8 +39,7 @@ pub(crate) struct LogoutArgs {
 pub(super) fn run(args: &LogoutArgs, context: &Context) -> Result<Outcome, CommandError> {
     let logins = Logins::here()?;
     if args.url.is_none() && !args.all {
-        let error = CommandError::usage("no URL: which login should be forgotten?");
-        return Err(error.hint("`mcpreel logins` lists your logins; --all forgets all of them"));
+        return Err(without_url(&logins)?);
     }
     let wanted = args.url.as_deref().map(server_url).transpose()?;
     let forgotten = forget(&logins, wanted.as_ref().map(Url::as_str))?;
@@ -54,6 +53,20 @@ pub(super) fn run(args: &LogoutArgs, context: &Context) -> Result<Outcome, Comma
         context.printer.note(&described(&grant, &revoked));
     }
     Ok(Outcome::Clean)
+}
+
+/// The error if the user names no login, with the commands that forget one.
+fn without_url(logins: &Logins) -> Result<CommandError, CommandError> {
+    /// At most as many logins are named.
+    const MAX: usize = 5;
+    let all = logins.all().map_err(|error| CommandError::reading(logins.path(), &error))?;
+    let error = CommandError::usage("no URL: which login should be forgotten?");
+    if all.is_empty() {
+        return Ok(error.hint("you have no logins"));
+    }
+    let commands = all.iter().take(MAX).map(|grant| format!("mcpreel logout {}", redact_url(&grant.server)));
+    let error = commands.fold(error, CommandError::hint);
+    Ok(error.hint("`mcpreel logins` lists your logins; --all forgets all of them"))
 }
 
 /// Forgets the login at a server, or all logins. Waits until no other process refreshes a token, which would bring its

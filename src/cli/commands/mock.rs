@@ -25,7 +25,6 @@ use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
 use crate::wire::text::counted;
 use clap::{Args, ValueEnum};
-use serde_json::json;
 use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,9 +108,6 @@ pub(super) struct MockOptions {
     /// reorder, error [CODE], truncate, malformed, disconnect.
     #[arg(long = "fault", value_name = "FAULT")]
     faults: Vec<Fault>,
-    /// When ready, write the address to this file as a JSON object.
-    #[arg(long, value_name = "FILE", requires = "listen")]
-    ready_file: Option<PathBuf>,
 }
 
 /// When a request repeats a recorded one.
@@ -154,7 +150,6 @@ impl MockOptions {
             ("--strict", self.strict),
             ("--pace", self.pace != super::replay::Pace::default()),
             ("--fault", !self.faults.is_empty()),
-            ("--ready-file", self.ready_file.is_some()),
         ];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
@@ -345,7 +340,9 @@ impl Mock<'_> {
             let limit = self.listening.limit(self.limits);
             let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, self.listening.access(), limit);
             let url = listening.door("/mcp");
-            self.say_ready(&url, listening.transport(), context)?;
+            let ready = self.listening.ready(&url, listening.transport())?;
+            context.printer.line(ready.line())?;
+            context.printer.flush().map_err(CommandError::output)?;
             context.printer.note(&format!("listening on {}; press Ctrl-C to stop", listening.url("/mcp")));
             let accepting = Arc::clone(&gateway).serve(listening.listener);
             runtime::listening::until_ended(accepting).await?;
@@ -353,17 +350,6 @@ impl Mock<'_> {
             Ok(())
         })?;
         Ok(sessions.take_report())
-    }
-
-    /// Reports that clients can connect: as a line of JSON on stdout, and in the file of --ready-file.
-    fn say_ready(&self, url: &str, transport: &str, context: &Context) -> Result<(), CommandError> {
-        let ready = json!({"url": url, "transport": transport, "pid": std::process::id()});
-        context.printer.json(&ready)?;
-        context.printer.flush().map_err(CommandError::output)?;
-        match &self.options.ready_file {
-            Some(path) => output::write_whole(path, format!("{ready}\n").as_bytes()),
-            None => Ok(()),
-        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod attach;
 mod check;
+mod followers;
 mod listen;
+mod otlp;
 mod ui;
 
 use crate::cli::listening::ListenOptions;
@@ -10,6 +12,7 @@ use crate::cli::packs::PackOptions;
 use crate::cli::printer::note;
 use crate::cli::redaction::KeyOptions;
 use crate::cli::target::{Target, TargetKind, key_value};
+use crate::cli::telemetry::{self, Place, TelemetryOptions};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -49,6 +52,7 @@ Examples:
   mcpreel record -o session.reel --label ci --note build=1234 -- my-server
   mcpreel record --check -- my-server
   mcpreel record --ui --listen 8080 -- my-server
+  mcpreel record --otlp http://localhost:4318 -- my-server
   mcpreel record -e API_KEY=… -- my-server   # the value is not recorded
   mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
 
@@ -90,6 +94,13 @@ pub(crate) struct RecordArgs {
     /// the client nor the server uses. What is written to stderr appears there at the end.
     #[arg(long)]
     ui: bool,
+    /// Send OpenTelemetry's spans and metrics to this collector while the session runs (OTLP/HTTP; /v1/traces and /v1/metrics
+    /// are appended); `env` is the one of OTEL_EXPORTER_OTLP_ENDPOINT. The session never waits for it: what the collector
+    /// does not take in time is dropped, and its number reported on stderr.
+    #[arg(long, value_name = "URL", value_parser = telemetry::place)]
+    otlp: Option<Place>,
+    #[command(flatten)]
+    telemetry: TelemetryOptions,
     #[command(flatten)]
     packs: PackOptions,
     #[command(flatten)]
@@ -173,8 +184,9 @@ fn record(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError>
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(CommandError::spawning)?;
     let name = args.keeping.session_name(server_name(&words));
+    let prepared = followers::Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
-    let watch = check::Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
+    let followers = prepared.start(args, &recording, context)?;
     let path = recording.place();
     let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
     if context.verbose > 0 {
@@ -187,7 +199,7 @@ fn record(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError>
     startup_error::begin();
     let outcome =
         stdio::run(&server, recorder, to_client, control, stdio::described(&server)).map_err(CommandError::spawning)?;
-    watch.into_iter().for_each(check::Watch::finish);
+    followers.finish();
     end.report(&outcome.summary, reports_end(context), note)?;
     Ok(Outcome::Server(outcome.status))
 }

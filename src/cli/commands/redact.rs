@@ -99,7 +99,10 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
     };
     print(args, &redaction, &reels::shown(&reel.shown), context)?;
     if let (Some(events), Some(path)) = (events, &args.output) {
-        context.printer.note(&format!("{} in {}", counted(events, "event"), path.display()));
+        let (events, path) = (counted(events, "event"), path.display());
+        // A report without secrets says so itself.
+        let advice = if redaction.report().count() > 0 { "; read it before you share it" } else { "" };
+        context.printer.note(&format!("{events} in {path}{advice}"));
     }
     Ok(outcome(args, &redaction))
 }

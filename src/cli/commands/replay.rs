@@ -204,19 +204,21 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
         outline::print_all(&plans, args, context)?;
         return Ok(Outcome::Clean);
     }
-    args.check(&plans)?;
+    if let Err(error) = args.check(&plans) {
+        return unreadable(error, args, junit, context);
+    }
     args.warn_of_unlisted(&plans, context);
     let mut warning = report::warning(args, context)?;
     let replayed = all(plans, args, &mut warning, context)?;
     finish(replayed, args, junit, warning, context)
 }
 
-/// Whether reports for programs have a failed case for this error.
+/// Whether reports for programs have a case for this error.
 fn is_reported(error: &CommandError) -> bool {
-    matches!(error.kind, ErrorKind::Input | ErrorKind::Peer | ErrorKind::Timeout)
+    !matches!(error.kind, ErrorKind::Quiet | ErrorKind::Interrupted)
 }
 
-/// Reports that there is no recording.
+/// Reports that nothing can be replayed.
 fn unreadable(
     error: CommandError,
     args: &ReplayArgs,

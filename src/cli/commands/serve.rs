@@ -63,6 +63,7 @@ Examples:
   mcpreel serve --plan '{\"after_ms\":500,\"fire\":{\"kind\":\"push\",\"text\":\"done\"}}'
   mcpreel serve --listen 8080                # http:, ws://127.0.0.1:8080/mcp
   mcpreel serve --listen unix:/tmp/mcp.sock  # or tcp:7000
+  mcpreel serve --listen 0 --ready-file ready.json
   mcpreel serve --watch . --ignore '*.log' --watch-command 'cargo check'
   mcpreel serve --memory off --watch-command 'make test' --watch-every 10m
   mcpreel serve --allow-handlers webhook --handler-secret TOKEN@api.example.com
@@ -626,6 +627,7 @@ fn run_listening(
         let options = &common.listening;
         let gateway =
             Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.limit(common.limits));
+        let _ready = options.ready(&listening.door("/mcp"), listening.transport())?;
         context.printer.note(&format!("listening on {}; press Ctrl-C to stop", listening.url("/mcp")));
         let accepting = Arc::clone(&gateway).serve(listening.listener);
         listening::until_ended(async {

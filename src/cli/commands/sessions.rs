@@ -65,7 +65,7 @@ impl SessionFacts {
     fn counts(&self, stream: u32) -> [u64; 3] {
         let mut sums = [0; 3];
         for (_, stats) in self.streams.iter().filter(|(number, _)| stream == 0 || **number == stream) {
-            let counts = [stats.messages(), stats.errors(), stats.waiting() as u64];
+            let counts = [stats.messages(), stats.failed(), stats.waiting() as u64];
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         sums

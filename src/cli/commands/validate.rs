@@ -49,7 +49,8 @@ In each violation, seq is the event's number (`mcpreel show --seq N`), s2c or c2
 questions in a proposal, described in docs/proposals.md.
 
 SARIF and GitHub annotations point at lines of the JSON lines that `mcpreel export session.reel -o session.jsonl` \
-writes. A baseline identifies findings by rule, method and place in the message.
+writes. A baseline identifies findings by rule, method and place in the message, and counts them: more than it counts \
+are new.
 
 The section [validate] of .mcpreel.toml sets fail-on, only, skip, injected and baseline, the severity of rules \
 (validate.severity) and findings to excuse (validate.suppress). Options replace its members.
@@ -125,17 +126,32 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
     if args.write_baseline && prepared.baseline_file.is_none() {
         return Err(CommandError::usage("--write-baseline needs a file").hint("name it: --baseline FILE"));
     }
-    let (reels, unreadable) =
-        if args.follow { (follow(args, &prepared, context)?, 0) } else { all(args, &prepared, context)? };
+    let read = match args.follow {
+        true => follow(args, &prepared, context).map(|reels| (reels, Vec::new())),
+        false => all(args, &prepared, context),
+    };
+    let (reels, unreadable) = read.map_err(|error| report_broken(error, &prepared, args, context))?;
     let run = Run::new(reels, &prepared.baseline);
-    print(&run, &prepared, args, context)?;
-    if unreadable > 0 {
+    print(&run, &unreadable, &prepared, args, context)?;
+    if !unreadable.is_empty() {
         return Err(CommandError::new(ErrorKind::Input, "not every file could be checked"));
     }
     if args.write_baseline {
         return write_baseline(&run, &prepared, context);
     }
     Ok(if run.has_failed(&prepared.settings) { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Prints that nothing could be checked, and why, for programs: their report exists in any case. Returns the error.
+fn report_broken(error: CommandError, prepared: &Prepared, args: &ValidateArgs, context: &Context) -> CommandError {
+    let is_over = matches!(error.kind, ErrorKind::Quiet | ErrorKind::Interrupted);
+    if is_over || args.format.for_programs().is_none() {
+        return error;
+    }
+    let errors = [error];
+    let printed = print(&Run::default(), &errors, prepared, args, context);
+    let [error] = errors;
+    printed.err().unwrap_or(error)
 }
 
 /// The settings of a check without other options: those of `.mcpreel.toml`.
@@ -165,8 +181,12 @@ fn follow(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result
     Ok(followed)
 }
 
-/// Checks all files. Returns them with the number of those that cannot be read.
-fn all(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<(Vec<CheckedReel>, usize), CommandError> {
+/// Checks all files. Returns them with the errors of those that cannot be read.
+fn all(
+    args: &ValidateArgs,
+    prepared: &Prepared,
+    context: &Context,
+) -> Result<(Vec<CheckedReel>, Vec<CommandError>), CommandError> {
     let live = args.session.as_deref().map(sessions::find).transpose()?;
     let named = match &live {
         Some(live) => vec![live.reel()?],
@@ -176,7 +196,7 @@ fn all(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<(V
     let stream = live.as_ref().map_or(0, |live| live.stream);
     let (mut checked, mut empty, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for path in &named {
-        match file(path, stream, args, prepared, context) {
+        match file(path, (stream, &checked), args, prepared, context) {
             Ok(reel) if !reel.checked.has_messages => empty.push(path),
             Ok(reel) => checked.push(reel),
             Err(error) => failures.push(error),
@@ -190,7 +210,7 @@ fn all(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<(V
     }
     failures.iter().for_each(|error| context.printer.complain(error));
     empty.iter().for_each(|path| context.printer.note(&format!("{}: no messages", path.display())));
-    Ok((checked, failures.len()))
+    Ok((checked, failures))
 }
 
 /// A file that was not checked yet.
@@ -202,14 +222,14 @@ pub(super) fn unchecked(path: &Path) -> CheckedReel {
 /// Checks one file.
 fn file(
     path: &Path,
-    stream: u32,
+    (stream, before): (u32, &[CheckedReel]),
     args: &ValidateArgs,
     prepared: &Prepared,
     context: &Context,
 ) -> Result<CheckedReel, CommandError> {
     let opened = args.redact.open(path, Some(note))?;
     let reel = CheckedReel { lines: opened.lines(), began: opened.reader.header().created, ..unchecked(path) };
-    let mut check = Check::new(&prepared.settings, &prepared.baseline);
+    let mut check = Check::new(&prepared.settings, &prepared.baseline).after(before);
     if opened.format.is_none() {
         check = check.of_reel(reel.began);
     }
@@ -245,15 +265,24 @@ fn read(
     Ok(())
 }
 
-fn print(run: &Run, prepared: &Prepared, args: &ValidateArgs, context: &Context) -> Result<(), CommandError> {
+fn print(
+    run: &Run,
+    unreadable: &[CommandError],
+    prepared: &Prepared,
+    args: &ValidateArgs,
+    context: &Context,
+) -> Result<(), CommandError> {
     let printer = &context.printer;
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = match args.format.for_programs() {
-        Some(form) => form.write(
-            &checked::results(run, &prepared.settings, &all_rules(prepared.settings.registry).collect::<Vec<_>>()),
-            &mut out,
-        ),
+        Some(form) => {
+            let rules: Vec<_> = all_rules(prepared.settings.registry).collect();
+            let mut results = checked::results(run, &prepared.settings, &rules);
+            let broken = |error: &CommandError| results::Suite::broken("validate", &error.message, &error.hints);
+            results.suites.extend(unreadable.iter().map(broken));
+            form.write(&results, &mut out)
+        }
         None if args.format == Form::Json && args.follow => return Ok(()),
         None if args.format == Form::Json => {
             let report = run.to_json();

@@ -3,11 +3,11 @@
 use super::{Recorded, reader};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
+use crate::platform::open_file;
 use crate::trace::{Block, Damage, Event, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::Framing;
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Read, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ impl TwicePath {
         write(&mut out)?;
         out.flush().map_err(failed)?;
         drop(out);
-        Ok(Self { opened: path_of(&file), shown: shown.to_owned(), _spooled: Some(file) })
+        Ok(Self { opened: open_file::path(&file), shown: shown.to_owned(), _spooled: Some(file) })
     }
 
     /// The same session, with another path for the user.
@@ -248,14 +248,14 @@ impl Pieces {
 }
 
 /// A file without a name, which is gone when it is closed.
-fn unnamed_file() -> io::Result<File> {
+///
+/// # Errors
+///
+/// It cannot be created.
+pub(in crate::cli) fn unnamed_file() -> io::Result<File> {
     let folder = std::env::temp_dir();
     let path = folder.join(format!("mcpreel-{}-{}", std::process::id(), fastrand::u64(..)));
     let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
-}
-
-fn path_of(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

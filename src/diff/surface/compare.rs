@@ -89,7 +89,8 @@ fn change_json(change: &SurfaceChange) -> Value {
 /// Compares two surfaces of a server.
 pub fn compare(old: &Surface, new: &Surface) -> SurfaceReport {
     let mut report = SurfaceReport::default();
-    server(old, new, &mut report);
+    let asks_the_same = clients(old, new, &mut report);
+    server(old, new, asks_the_same, &mut report);
     for kind in ListKind::ALL {
         match (old.lists.get(&kind), new.lists.get(&kind)) {
             (None, None) => {}
@@ -121,7 +122,39 @@ impl SurfaceReport {
     }
 }
 
-fn server(old: &Surface, new: &Surface, report: &mut SurfaceReport) {
+/// Notes if the clients asked for different things, on which the answers may depend. Returns whether they asked for the same
+/// revision, as far as that is known.
+fn clients(old: &Surface, new: &Surface, report: &mut SurfaceReport) -> bool {
+    let (one, other) = (&old.client["revision"], &new.client["revision"]);
+    let text = |revision: &Value| revision.as_str().unwrap_or("no revision").to_owned();
+    let asks_the_same = one.is_null() || other.is_null() || one == other;
+    if !asks_the_same {
+        let told = format!(
+            "the revision and the capabilities: the client of A asked for {}, that of B for {}",
+            text(one),
+            text(other)
+        );
+        report.not_compared.push(told);
+    }
+    let declared = |surface: &Surface| -> Option<BTreeSet<String>> {
+        Some(surface.client["capabilities"].as_object()?.keys().cloned().collect())
+    };
+    if let (Some(one), Some(other)) = (declared(old), declared(new)) {
+        for (more, less, side) in [(&one, &other, "A"), (&other, &one, "B")] {
+            let only: Vec<&str> = more.difference(less).map(String::as_str).collect();
+            if !only.is_empty() {
+                let told = format!(
+                    "what depends on the client: only that of {side} declared {}, for which a server may offer more",
+                    only.join(", ")
+                );
+                report.not_compared.push(told);
+            }
+        }
+    }
+    asks_the_same
+}
+
+fn server(old: &Surface, new: &Surface, asks_the_same: bool, report: &mut SurfaceReport) {
     if old.capabilities.is_null() || new.capabilities.is_null() {
         let side = if old.capabilities.is_null() { "A" } else { "B" };
         report.not_compared.push(format!("the server: {side} does not contain the handshake"));
@@ -134,6 +167,7 @@ fn server(old: &Surface, new: &Surface, report: &mut SurfaceReport) {
     };
     if let (Some(one), Some(other)) = (&old.revision, &new.revision)
         && one != other
+        && asks_the_same
     {
         let rule = if other < one { &REVISION_OLDER } else { &REVISION_NEWER };
         add(rule, "/revision", format!("revision {one} became {other}"));
@@ -148,7 +182,10 @@ fn server(old: &Surface, new: &Surface, report: &mut SurfaceReport) {
         let seen = from_to("instructions", left.get("instructions"), right.get("instructions"));
         add(&INSTRUCTIONS, "/instructions", seen);
     }
-    capabilities("/capabilities", &old.capabilities, &new.capabilities, &mut add);
+    // Each revision has its own capabilities.
+    if asks_the_same {
+        capabilities("/capabilities", &old.capabilities, &new.capabilities, &mut add);
+    }
 }
 
 fn as_json(surface: &Surface) -> Value {
@@ -240,8 +277,22 @@ fn item(kind: ListKind, name: &str, old: &Value, new: &Value, report: &mut Surfa
         ListKind::Resources | ListKind::Templates => items::resources(old, new),
     };
     let has_changed = !deltas.is_empty();
-    deltas.into_iter().for_each(|delta| report.add(kind.noun(), name, delta, [Some(old), Some(new)]));
+    without_contradictions(deltas)
+        .into_iter()
+        .for_each(|delta| report.add(kind.noun(), name, delta, [Some(old), Some(new)]));
     has_changed
+}
+
+/// Leaves out what says again, as a smaller effect, what another delta says of the same change: a type that another one
+/// replaced is both narrower and wider.
+fn without_contradictions(deltas: Vec<Delta>) -> Vec<Delta> {
+    let mut worst: HashMap<(String, String), Effect> = HashMap::new();
+    for delta in &deltas {
+        let effect = worst.entry((delta.place.clone(), delta.seen.clone())).or_insert(delta.rule.effect);
+        *effect = (*effect).max(delta.rule.effect);
+    }
+    let is_worst = |delta: &Delta| worst.get(&(delta.place.clone(), delta.seen.clone())) == Some(&delta.rule.effect);
+    deltas.into_iter().filter(is_worst).collect()
 }
 
 fn added_item(

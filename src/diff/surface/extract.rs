@@ -14,10 +14,10 @@ const MAX_OPEN_LISTS: usize = 4096;
 /// What a request asks for.
 #[derive(Clone, Debug)]
 enum Asked {
-    /// `initialize`.
-    Initialize,
-    /// `server/discover`, with the revision that the client speaks.
-    Discover(Option<String>),
+    /// `initialize`, with what the client asks for.
+    Initialize(Value),
+    /// `server/discover`, with what the client asks for.
+    Discover(Value),
     /// A page of a list.
     Page {
         kind: ListKind,
@@ -92,18 +92,20 @@ impl Extractor {
         }
         let Ok(result) = serde_json::from_slice::<Value>(text) else { return };
         match asked {
-            Asked::Initialize => {
+            Asked::Initialize(client) => {
                 let revision = result["protocolVersion"].as_str().map(str::to_owned);
-                self.meet(&result, result["serverInfo"].clone(), revision);
+                self.meet(client, &result, result["serverInfo"].clone(), revision);
             }
-            Asked::Discover(revision) => {
-                self.meet(&result, result["_meta"][meta::SERVER_INFO].clone(), revision);
+            Asked::Discover(client) => {
+                let revision = client["revision"].as_str().map(str::to_owned);
+                self.meet(client, &result, result["_meta"][meta::SERVER_INFO].clone(), revision);
             }
             Asked::Page { kind, is_first } => self.take_page(stream, kind, is_first, &result),
         }
     }
 
-    fn meet(&mut self, result: &Value, server: Value, revision: Option<String>) {
+    fn meet(&mut self, client: Value, result: &Value, server: Value, revision: Option<String>) {
+        self.surface.client = client;
         self.names.extend(server["name"].as_str().map(str::to_owned));
         self.surface.server = server;
         self.surface.revision = revision;
@@ -144,10 +146,10 @@ impl Extractor {
 fn asked(envelope: &Envelope<'_>) -> Option<Asked> {
     let method = envelope.method.as_deref()?;
     match method {
-        "initialize" => Some(Asked::Initialize),
+        "initialize" => Some(Asked::Initialize(client(envelope, &["protocolVersion"], &["capabilities"]))),
         "server/discover" => {
-            let version = envelope.params.and_then(|params| json::at_path(params, &["_meta", meta::PROTOCOL_VERSION]));
-            Some(Asked::Discover(version.and_then(json::as_str).map(std::borrow::Cow::into_owned)))
+            let (version, capabilities) = (["_meta", meta::PROTOCOL_VERSION], ["_meta", meta::CLIENT_CAPABILITIES]);
+            Some(Asked::Discover(client(envelope, &version, &capabilities)))
         }
         _ => {
             let kind = ListKind::ALL.into_iter().find(|kind| kind.method() == method)?;
@@ -155,6 +157,18 @@ fn asked(envelope: &Envelope<'_>) -> Option<Asked> {
             Some(Asked::Page { kind, is_first: cursor.is_none_or(|cursor| cursor == b"null") })
         }
     }
+}
+
+/// What the client asks for: the revision and the capabilities at these places of the params.
+fn client(envelope: &Envelope<'_>, revision: &[&str], capabilities: &[&str]) -> Value {
+    let member = |path: &[&str]| {
+        let text = json::at_path(envelope.params?, path)?;
+        serde_json::from_slice::<Value>(text).ok()
+    };
+    let mut client = serde_json::Map::new();
+    client.extend(member(revision).map(|revision| ("revision".to_owned(), revision)));
+    client.extend(member(capabilities).map(|capabilities| ("capabilities".to_owned(), capabilities)));
+    if client.is_empty() { Value::Null } else { Value::Object(client) }
 }
 
 #[cfg(test)]

@@ -97,7 +97,9 @@ fn hints(old: &Value, new: &Value, found: &mut Vec<Delta>) {
     for (name, absent, safe) in HINTS {
         let value = |tool: &Value| tool["annotations"][name].as_bool().unwrap_or(*absent);
         let (one, other) = (value(old), value(new));
-        if one != other {
+        // The other hints mean something only for tools that change something.
+        let was_read_only = *name != "readOnlyHint" && old["annotations"]["readOnlyHint"] == true;
+        if one != other && !(was_read_only && other == *safe) {
             let rule = if other == *safe { &TOOL_SAFER } else { &TOOL_LESS_SAFE };
             found.push(delta(rule, format!("/annotations/{name}"), format!("{name} was {one} and is now {other}")));
         }

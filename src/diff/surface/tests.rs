@@ -12,6 +12,7 @@ fn surface(lists: &[(ListKind, Value)]) -> Surface {
         (*kind, list)
     });
     Surface {
+        client: Value::Null,
         server: json!({"name": "s", "version": "1"}),
         revision: Some("2025-11-25".to_owned()),
         capabilities: json!({"tools": {"listChanged": true}}),
@@ -502,6 +503,34 @@ fn recursive_schemas_and_deep_ones_end() {
     };
     assert_eq!(found(&[deep("string"), deep("string")]), BTreeSet::new());
     assert_eq!(found(&[deep("string"), deep("integer")]), BTreeSet::from(["input/undecided"]));
+}
+
+#[test]
+fn what_depends_on_the_client_is_no_change_of_the_server() {
+    let asking = |revision: &str, capabilities: Value| Surface {
+        client: json!({"revision": revision, "capabilities": capabilities}),
+        revision: Some(revision.to_owned()),
+        ..surface(&[])
+    };
+    let (old, new) = (asking("2025-11-25", json!({})), asking("2025-06-18", json!({"sampling": {}})));
+    let report = compare(&old, &Surface { capabilities: json!({}), ..new });
+    assert!(report.changes.is_empty(), "{report:?}");
+    let told = report.not_compared.join("\n");
+    assert!(told.contains("the client of A asked for 2025-11-25, that of B for 2025-06-18"), "{told}");
+    assert!(told.contains("only that of B declared sampling"), "{told}");
+    // The same client gets another answer.
+    let refused = Surface { revision: Some("2025-06-18".to_owned()), ..asking("2025-11-25", json!({})) };
+    assert_eq!(compare(&old, &refused).changes[0].rule.id, "server/revision-older");
+}
+
+#[test]
+fn one_change_has_one_effect() {
+    let report = compare(&parameter(json!({"type": "string"})), &parameter(json!({"type": "number"})));
+    let rules: Vec<&str> = report.changes.iter().map(|change| change.rule.id).collect();
+    assert_eq!(rules, ["input/type-narrowed"]);
+    let hints = |hints: Value| tool(json!({"annotations": hints}));
+    let (old, new) = (json!({"readOnlyHint": true}), json!({"readOnlyHint": false, "destructiveHint": false}));
+    assert_eq!(found(&[hints(old), hints(new)]), BTreeSet::from(["tool/less-safe"]));
 }
 
 #[test]

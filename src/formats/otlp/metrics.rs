@@ -1,12 +1,10 @@
 //! The metrics of OpenTelemetry's conventions for MCP: durations of operations and sessions.
 
+use super::attributes::{Attribute, Simple, text, written};
 use super::span::Made;
-use super::{Stream, attribute, resource, scope};
-use opentelemetry_proto::tonic::common::v1::KeyValue;
+use super::stream::Stream;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
-use opentelemetry_proto::tonic::metrics::v1::{
-    AggregationTemporality, Histogram, HistogramDataPoint, Metric, MetricsData, ResourceMetrics, ScopeMetrics,
-};
+use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, Histogram, HistogramDataPoint, Metric};
 use std::collections::BTreeMap;
 
 /// The bounds of the buckets that the conventions recommend, in seconds.
@@ -15,13 +13,20 @@ const BOUNDS: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0,
 const MAX_POINTS: usize = 2000;
 
 /// A combination of attributes.
-type Key = Vec<(&'static str, String)>;
+type Key = Vec<Attribute>;
+/// The points of one metric.
+type Points = BTreeMap<Key, Durations>;
 
 /// Durations so far.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
-    operations: BTreeMap<Key, Durations>,
-    sessions: BTreeMap<Key, Durations>,
+    /// Those that clients see, and those that servers see.
+    operations: [Points; 2],
+    sessions: [Points; 2],
+    /// All durations since the beginning are in every export; otherwise there is only one.
+    is_cumulative: bool,
+    began: u64,
+    has_news: bool,
 }
 
 /// Durations in seconds, in buckets.
@@ -36,7 +41,8 @@ struct Durations {
 }
 
 impl Durations {
-    fn add(&mut self, seconds: f64, (began, ended): (u64, u64)) {
+    fn add(&mut self, (began, ended): (u64, u64)) {
+        let seconds = ended.saturating_sub(began) as f64 / 1e9;
         self.counts[BOUNDS.partition_point(|bound| *bound < seconds)] += 1;
         self.sum += seconds;
         let (min, max) = self.range.unwrap_or((seconds, seconds));
@@ -47,54 +53,56 @@ impl Durations {
 }
 
 impl Metrics {
-    /// Adds a request with its response.
-    pub(super) fn operation(&mut self, made: &Made, latency: i64) {
-        let key: Key = [
-            ("mcp.method.name", Some(made.method.clone())),
-            ("gen_ai.tool.name", made.tool.clone()),
-            ("error.type", made.error.clone()),
-        ]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-        .collect();
-        let times = (made.span.start_time_unix_nano, made.span.end_time_unix_nano);
-        add(&mut self.operations, key, latency, times);
+    pub(super) fn new(is_cumulative: bool) -> Self {
+        Self { is_cumulative, ..Self::default() }
+    }
+
+    /// The recording began at this time, in Unix nanoseconds.
+    pub(super) fn begin(&mut self, created: i64) {
+        self.began = u64::try_from(created).unwrap_or(0);
+    }
+
+    /// Adds a request that has ended.
+    pub(super) fn operation(&mut self, made: &Made) {
+        self.has_news = true;
+        add(&mut self.operations[usize::from(!made.is_client)], made.of_metrics(), made.times());
     }
 
     /// Adds a session.
-    pub(super) fn session(&mut self, stream: &Stream) {
-        let key = stream.revision.iter().map(|revision| ("mcp.protocol.version", revision.clone())).collect();
+    pub(super) fn session(&mut self, stream: &Stream, is_client: bool) {
+        let failure = stream.failure.map(|failure| text("error.type", failure));
+        let session = stream.session_attributes(None).filter(|(key, _)| *key != "mcp.session.id");
+        let carried = stream.carrier.attributes(true, false).into_iter().filter(|(key, _)| {
+            // The server sees these metrics without its own address.
+            is_client || !key.starts_with("server.")
+        });
+        let key = failure.into_iter().chain(session).chain(carried).collect();
         let unix = |time: i64| u64::try_from(time).unwrap_or(0);
-        add(&mut self.sessions, key, stream.ended - stream.began, (unix(stream.began), unix(stream.ended)));
+        self.has_news = true;
+        add(&mut self.sessions[usize::from(!is_client)], key, (unix(stream.began), unix(stream.ended)));
     }
 
-    /// All metrics; `None` without any.
-    pub(super) fn data(&self) -> Option<MetricsData> {
-        let operations = metric("mcp.client.operation.duration", &self.operations);
-        let sessions = metric("mcp.client.session.duration", &self.sessions);
-        let metrics: Vec<Metric> = [operations, sessions].into_iter().flatten().collect();
-        if metrics.is_empty() {
+    /// All metrics; `None` without any, or if there is nothing new since the last time.
+    pub(super) fn take(&mut self) -> Option<Vec<Metric>> {
+        if !std::mem::take(&mut self.has_news) {
             return None;
         }
-        let scope_metrics = vec![ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() }];
-        let of_resource = ResourceMetrics { resource: Some(resource()), scope_metrics, ..ResourceMetrics::default() };
-        Some(MetricsData { resource_metrics: vec![of_resource] })
+        let named = [
+            ("mcp.client.operation.duration", &self.operations[0]),
+            ("mcp.server.operation.duration", &self.operations[1]),
+            ("mcp.client.session.duration", &self.sessions[0]),
+            ("mcp.server.session.duration", &self.sessions[1]),
+        ];
+        let metrics: Vec<Metric> = named.into_iter().filter_map(|(name, points)| self.metric(name, points)).collect();
+        (!metrics.is_empty()).then_some(metrics)
     }
-}
 
-fn add(into: &mut BTreeMap<Key, Durations>, key: Key, nanoseconds: i64, times: (u64, u64)) {
-    if into.len() < MAX_POINTS || into.contains_key(&key) {
-        into.entry(key).or_default().add(nanoseconds.max(0) as f64 / 1e9, times);
-    }
-}
-
-fn metric(name: &str, all: &BTreeMap<Key, Durations>) -> Option<Metric> {
-    let point = |(key, durations): (&Key, &Durations)| {
-        let attributes: Vec<KeyValue> = key.iter().map(|(name, value)| attribute(name, value)).collect();
-        HistogramDataPoint {
-            attributes,
-            start_time_unix_nano: durations.began,
-            time_unix_nano: durations.ended,
+    fn metric(&self, name: &str, points: &Points) -> Option<Metric> {
+        let ended = points.values().map(|durations| durations.ended).max()?;
+        let point = |(key, durations): (&Key, &Durations)| HistogramDataPoint {
+            attributes: key.iter().map(written).collect(),
+            start_time_unix_nano: if self.is_cumulative { self.began } else { durations.began },
+            time_unix_nano: if self.is_cumulative { ended } else { durations.ended },
             count: durations.counts.iter().sum(),
             sum: Some(durations.sum),
             bucket_counts: durations.counts.to_vec(),
@@ -102,10 +110,20 @@ fn metric(name: &str, all: &BTreeMap<Key, Durations>) -> Option<Metric> {
             min: durations.range.map(|range| range.0),
             max: durations.range.map(|range| range.1),
             ..HistogramDataPoint::default()
-        }
-    };
-    let aggregation_temporality = AggregationTemporality::Delta as i32;
-    let histogram = Histogram { data_points: all.iter().map(point).collect(), aggregation_temporality };
-    let data = Some(Data::Histogram(histogram));
-    (!all.is_empty()).then(|| Metric { name: name.to_owned(), unit: "s".to_owned(), data, ..Metric::default() })
+        };
+        let aggregation_temporality = match self.is_cumulative {
+            true => AggregationTemporality::Cumulative,
+            false => AggregationTemporality::Delta,
+        } as i32;
+        let histogram = Histogram { data_points: points.iter().map(point).collect(), aggregation_temporality };
+        let (name, unit, data) = (name.to_owned(), "s".to_owned(), Some(Data::Histogram(histogram)));
+        Some(Metric { name, unit, data, ..Metric::default() })
+    }
+}
+
+fn add(into: &mut Points, key: Key, times: (u64, u64)) {
+    // With too many combinations, all others are one, as in OpenTelemetry's SDKs.
+    let has_space = into.len() < MAX_POINTS || into.contains_key(&key);
+    let key = if has_space { key } else { vec![("otel.metric.overflow", Simple::Truth(true))] };
+    into.entry(key).or_default().add(times);
 }

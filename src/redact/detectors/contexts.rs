@@ -1,6 +1,6 @@
 //! Secrets that are recognised by what surrounds them, or by a check.
 
-use super::{ASSIGNMENT, Detector, Severity, TABLE, checked};
+use super::{ASSIGNMENT, Detector, HIGH_ENTROPY, Severity, TABLE, checked};
 use crate::redact::checks;
 use crate::redact::classes::Classes;
 use crate::redact::pseudonym::Kind;
@@ -204,7 +204,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::High,
         Kind::Password,
         (&["identified", "password"], SQL_PASSWORD),
-        checks::last_not_placeholder,
+        checks::sql,
         "CREATE USER app IDENTIFIED BY '<12>'",
     ),
     checked(
@@ -323,6 +323,6 @@ pub(super) const CONTEXTS: &[Detector] = &[
         checks::user,
         "/home/janedoe/projects",
     ),
-    checked("high-entropy", Severity::Low, Kind::Token, (&[], r"([A-Za-z0-9+/_=-]{24,})"), checks::entropy, "<40>")
+    checked(HIGH_ENTROPY, Severity::Low, Kind::Token, (&[], r"([A-Za-z0-9+/_=-]{24,})"), checks::entropy, "<40>")
         .needing(Classes { upper: 3, lower: 3, digits: 2, ..Classes::NONE }),
 ];

@@ -22,7 +22,7 @@ pub(super) const TOKENS: &[Detector] = &[
         "putty-key",
         &["private-lines:"],
         r"Private-Lines: [0-9]{1,4}\s+([A-Za-z0-9+/=\s]{16,}?)\s*(?:Private-MAC|\z)",
-        "Private-Lines: 1\n<48>\nPrivate-MAC: <64h>",
+        "Private-Lines: 1\n<64>\nPrivate-MAC: <40h>",
     ),
     token(
         "password-hash",
@@ -133,7 +133,7 @@ pub(super) const TOKENS: &[Detector] = &[
         r#"webhook\.office\.com/webhookb2/([^\s"'<>]{20,})"#,
         "https://acme.webhook.office.com/webhookb2/<36>@<36>/IncomingWebhook/<32h>/<36>",
     ),
-    token("telegram-bot-token", &[":aa"], r"~[0-9]{8,10}:AA([A-Za-z0-9_-]{33})", "<9d>:AA<33>"),
+    token("telegram-bot-token", &[":aa"], r"~(?:bot)?[0-9]{8,10}:AA([A-Za-z0-9_-]{33})", "<9d>:AA<33>"),
     token(
         "stripe-key",
         &["sk_live_", "sk_test_", "rk_live_", "rk_test_"],

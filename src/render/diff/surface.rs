@@ -4,11 +4,13 @@ use super::rows::{Span, marked};
 use crate::diff::surface::rules::{Effect, SurfaceRule};
 use crate::diff::surface::{SurfaceChange, SurfaceReport, in_words};
 use crate::render::findings::wrapped;
+use crate::render::results::{Case, CaseVerdict, Level, Problem, Results, Suite};
 use crate::render::style::Palette;
 use crate::render::text::{markdown_text as escaped, visible_text};
 use anstyle::Style;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+use std::time::Duration;
 
 /// The width if there is no terminal, in columns.
 const WIDTH: usize = 100;
@@ -114,6 +116,38 @@ pub(crate) fn markdown(report: &SurfaceReport, out: &mut String) {
     for what in &report.not_compared {
         let _ = writeln!(out, "\nNot compared: {}", escaped(what));
     }
+}
+
+/// Returns the report as results: a case for each item that changed. A case fails if `fails` says so of the effect of one of
+/// its changes.
+pub(crate) fn results(report: &SurfaceReport, fails: impl Fn(Effect) -> bool) -> Results {
+    let cases = by_item(report).into_iter().map(|(item, changes)| {
+        let is_failed = changes.iter().any(|change| fails(change.rule.effect));
+        let verdict = if is_failed { CaseVerdict::Failed } else { CaseVerdict::Passed };
+        let class = changes.first().map_or("server", |change| change.kind).to_owned();
+        Case { name: item, class, verdict, took: Duration::ZERO, problems: changes.into_iter().map(problem).collect() }
+    });
+    let mut cases: Vec<Case> = cases.collect();
+    if cases.is_empty() {
+        let (name, class) = ("nothing changed".to_owned(), "server".to_owned());
+        cases.push(Case { name, class, verdict: CaseVerdict::Passed, took: Duration::ZERO, problems: Vec::new() });
+    }
+    let suite = Suite { name: "server surface".to_owned(), cases, ..Suite::default() };
+    let not_compared = report.not_compared.iter().map(|what| format!("not compared: {what}"));
+    let notes = std::iter::once(in_words(report)).chain(not_compared).collect();
+    Results { title: "mcpreel diff --surface".to_owned(), suites: vec![suite], notes, ..Results::default() }
+}
+
+fn problem(change: &SurfaceChange) -> Problem {
+    let level = match change.rule.effect {
+        Effect::Breaking => Level::Error,
+        Effect::Risk => Level::Warning,
+        Effect::Harmless => Level::Note,
+    };
+    let place = if change.place.is_empty() { String::new() } else { format!(" at {}", change.place) };
+    let message = format!("{}{place}: {}", change.rule.id, change.seen);
+    let details = Some(change.rule.text.to_owned());
+    Problem { level, message, details, location: None, excused: None, fingerprint: None }
 }
 
 /// Appends the rules, each with its severity, its source and its text.

@@ -16,9 +16,10 @@ fn suite(number: usize, suite: &Suite, results: &Results, out: &mut impl Write) 
     let name = escaped(if suite.name.is_empty() { "mcpreel" } else { &suite.name });
     writeln!(
         out,
-        r#"  <testsuite name="{name}" package="{name}" id="{number}" tests="{}" failures="{}" errors="0" skipped="{}" time="{:.6}" timestamp="{}" hostname="localhost">"#,
+        r#"  <testsuite name="{name}" package="{name}" id="{number}" tests="{}" failures="{}" errors="{}" skipped="{}" time="{:.6}" timestamp="{}" hostname="localhost">"#,
         suite.cases.len(),
         suite.failed(),
+        suite.broken_cases(),
         suite.skipped(),
         suite.took.as_secs_f64(),
         timestamp(suite.began),
@@ -36,13 +37,14 @@ fn case(case: &Case, out: &mut impl Write) -> fmt::Result {
     write!(out, r#"    <testcase name="{name}" classname="{class}" time="{:.6}""#, case.took.as_secs_f64())?;
     match &case.verdict {
         CaseVerdict::Passed => return writeln!(out, "/>"),
-        CaseVerdict::Failed => {
+        CaseVerdict::Failed | CaseVerdict::Broken => {
+            let element = if case.verdict == CaseVerdict::Failed { "failure" } else { "error" };
             let level = case.problems.iter().map(|problem| problem.level).max().unwrap_or(Level::Error);
             let first = case.problems.first().map(|problem| problem.message.as_str()).unwrap_or_default();
             let all: Vec<String> = case.problems.iter().map(lines).collect();
             writeln!(out, ">")?;
             let (first, all) = (escaped(first), escaped(&all.join("\n")));
-            writeln!(out, r#"      <failure message="{first}" type="{}">{all}</failure>"#, level.name())?;
+            writeln!(out, r#"      <{element} message="{first}" type="{}">{all}</{element}>"#, level.name())?;
         }
         CaseVerdict::Skipped(why) => {
             writeln!(out, ">")?;

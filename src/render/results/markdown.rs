@@ -1,6 +1,6 @@
 //! A summary in Markdown, for a pull request or the summary of a job.
 
-use super::{Case, CaseVerdict, Problem, Results, Suite};
+use super::{Case, Problem, Results, Suite};
 use crate::render::text::{markdown_fence, markdown_text as escaped, visible_text};
 use crate::wire::text::counted;
 use std::fmt::{self, Write};
@@ -13,7 +13,7 @@ const MAX_CHARACTERS: usize = 50_000;
 
 /// Writes a heading, a table of problems per suite, and the counts.
 pub(super) fn write(results: &Results, out: &mut impl Write) -> fmt::Result {
-    let failed = results.suites.iter().any(|suite| suite.failed() > 0);
+    let failed = results.suites.iter().any(|suite| suite.failed() + suite.broken_cases() > 0);
     writeln!(out, "## {}: {}\n", escaped(&results.title), if failed { "failed" } else { "passed" })?;
     results.suites.iter().try_for_each(|one| suite(one, out))?;
     blocks(results, out)?;
@@ -22,15 +22,15 @@ pub(super) fn write(results: &Results, out: &mut impl Write) -> fmt::Result {
 
 fn suite(suite: &Suite, out: &mut impl Write) -> fmt::Result {
     writeln!(out, "### {}\n", escaped(&suite.name))?;
-    let passed = suite.cases.len() - suite.failed() - suite.skipped();
-    writeln!(out, "{} passed, {} failed, {} not checked\n", passed, suite.failed(), suite.skipped())?;
+    let (failed, not_checked) = (suite.failed(), suite.skipped() + suite.broken_cases());
+    let passed = suite.cases.len() - failed - not_checked;
+    writeln!(out, "{passed} passed, {failed} failed, {not_checked} not checked\n")?;
     if suite.cases.iter().all(|case| case.problems.is_empty()) {
         return Ok(());
     }
     writeln!(out, "| | Check | Where | What |")?;
     writeln!(out, "|---|---|---|---|")?;
-    let (failed, others): (Vec<&Case>, Vec<&Case>) =
-        suite.cases.iter().partition(|case| case.verdict == CaseVerdict::Failed);
+    let (failed, others): (Vec<&Case>, Vec<&Case>) = suite.cases.iter().partition(|case| case.verdict.is_bad());
     failed.into_iter().try_for_each(|one| case("❌ ", one, out))?;
     others.into_iter().try_for_each(|one| case("", one, out))?;
     writeln!(out)

@@ -1,6 +1,6 @@
 //! SARIF 2.1.0, which code hosts show next to the lines of a file.
 
-use super::{Case, Location, Problem, Results, RuleHelp};
+use super::{Case, CaseVerdict, Location, Problem, Results, RuleHelp};
 use crate::render::text;
 use serde_json::{Map, Value, json};
 use std::fmt::{self, Write};
@@ -14,7 +14,9 @@ pub(super) fn write(results: &Results, out: &mut impl Write) -> fmt::Result {
 
 fn log(results: &Results) -> Value {
     let rules: Vec<Value> = results.rules.iter().map(rule).collect();
-    let found = results.problems().map(|(case, problem)| result(case, problem, &results.rules));
+    let (broken, found): (Vec<_>, Vec<_>) =
+        results.problems().partition(|(case, _)| case.verdict == CaseVerdict::Broken);
+    let found = found.into_iter().map(|(case, problem)| result(case, problem, &results.rules));
     let found: Vec<Value> = found.collect();
     let driver = json!({
         "name": "mcpreel",
@@ -22,13 +24,18 @@ fn log(results: &Results) -> Value {
         "rules": rules,
     });
     let notes = results.notes.iter().map(|note| json!({"level": "note", "message": {"text": note}}));
+    let failures = broken.iter().map(|(case, problem)| {
+        let text = problem.details.iter().fold(problem.message.clone(), |text, more| format!("{text}\n{more}"));
+        json!({"level": "error", "message": {"text": format!("{}: {text}", case.name)}})
+    });
+    let notifications: Vec<Value> = failures.chain(notes).collect();
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
-            "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": notes.collect::<Vec<_>>()}],
+            "invocations": [{"executionSuccessful": broken.is_empty(), "toolExecutionNotifications": notifications}],
             "results": found,
         }],
     })

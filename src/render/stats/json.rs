@@ -25,6 +25,7 @@ pub(crate) fn value(report: &Report, groupings: &[Grouping], about: &str) -> Val
         "kinds": kinds, "unanswered": report.unanswered, "orphan_answers": report.orphans,
         "late_answers": report.total().late, "failed_exchanges": report.failures,
         "stderr_bytes": report.stderr_bytes, "gaps": report.gaps, "damages": report.damages, "slowest": slowest,
+        "failures": report.failed,
         "activity": {"step_ms": millis_of(report.activity.step()), "messages": report.activity.counts()},
         "methods": rows(report, Grouping::Method),
     });

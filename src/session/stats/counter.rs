@@ -196,10 +196,9 @@ impl Counter {
         self.totals.messages
     }
 
-    /// The number of error responses and failed tools.
-    pub(crate) fn errors(&self) -> u64 {
-        let failed_tools = self.groups[0].rows.values().map(|row| row.tool_errors).sum::<u64>();
-        self.totals.kinds[MessageKind::Error as usize] + failed_tools
+    /// The number of failures: the events that the filter term `error` selects.
+    pub(crate) fn failed(&self) -> u64 {
+        self.totals.failed
     }
 
     /// The number of requests without a response, not counting injected ones: only their sender knows whether it still
@@ -271,6 +270,7 @@ impl Counter {
         let len = u64::from(header.len);
         self.totals.events += 1;
         self.totals.bytes += len;
+        self.totals.failed += u64::from(header.is_failure());
         self.first = Some(self.first.map_or(header.time, |first| first.min(header.time)));
         self.last = self.last.max(header.time);
         match header.kind {

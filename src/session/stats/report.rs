@@ -58,6 +58,8 @@ pub(crate) struct Report {
     pub unanswered: u64,
     /// Failed HTTP exchanges.
     pub failures: u64,
+    /// All failures: the events that the filter term `error` selects.
+    pub failed: u64,
     /// The number of events that were read.
     pub read: u64,
     /// What could not be read.
@@ -87,6 +89,7 @@ impl Report {
         self.orphans += other.orphans;
         self.unanswered += other.unanswered;
         self.failures += other.failures;
+        self.failed += other.failed;
         self.read += other.read;
         self.damages.extend(other.damages.iter().cloned());
         self.span = self.span.saturating_add(other.span);

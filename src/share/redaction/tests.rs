@@ -70,6 +70,24 @@ fn a_secret_and_its_pseudonym_become_comparable_whatever_the_key_was() {
     }
 }
 
+/// The beginning of a token may look random by itself. What precedes the secret in it is no secret.
+#[test]
+fn the_prefix_of_a_divided_token_stays() {
+    for prefix in ["1//0", "sk.eyJ", "ntn_"] {
+        let texts = [
+            format!("delta {prefix}abXkQ9rT2vX7bN1cL8sD5fG3hJ6q"),
+            "wP0yAzk4mQ9rT2vX7bN1c.L8sD5fG3hJ6wP0yAzk4mQ end".to_owned(),
+        ];
+        let texts = texts.map(|text| if prefix == "sk.eyJ" { text } else { text.replace('.', "") });
+        let message = |text: &String| serde_json::json!({"method": "x", "params": {"text": text}}).to_string();
+        let messages: Vec<Vec<u8>> = texts.iter().map(|text| message(text).into_bytes()).collect();
+        let made = redacted(EventKind::Message, &messages);
+        let [first, rest] = [0, 1].map(|number| String::from_utf8_lossy(&made[number]).into_owned());
+        assert!(first.contains(&format!("\"delta {prefix}redacted")), "{first}");
+        assert!(rest.contains(" end\"") && !rest.contains("wP0yAzk4"), "{rest}");
+    }
+}
+
 /// A text of secrets, words, and both in other forms, with spaces between them.
 fn text(random: &mut fastrand::Rng, depth: usize) -> String {
     let words = ["the", "token", "=", "x:", "\"", "/", "key", "a.b", "-", "%20", "é", "\n", "password"];

@@ -17,7 +17,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::error::Error;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -202,6 +202,10 @@ pub enum ExchangeEvent<'a> {
     /// mcpreel answered in place of the server, with this status, for this reason.
     Refused(http::StatusCode, &'a str),
 }
+
+/// The address of a client, among the extensions of a request's head.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientAddress(pub SocketAddr);
 
 /// Observes every exchange by its number.
 pub trait ExchangeObserver: Send + Sync {

@@ -1,8 +1,9 @@
-//! A single HTTP POST of JSON that follows no redirects and reads the response up to a limit.
+//! HTTP POSTs that follow no redirects and read the response up to a limit.
 
 use super::http::{HttpClient, HttpError, full};
 use super::proxy_connector::AddressFilter;
 use super::remote::Remote;
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Uri, http};
@@ -23,8 +24,69 @@ pub(crate) struct Posted {
     pub bytes: u64,
 }
 
-/// Posts JSON with these headers and keeps up to `kept` bytes of the response's body. With `permits`, the host's name
-/// must lead to permitted addresses only; an address in the URL itself is not checked.
+/// Posts bodies to one URL.
+pub(crate) struct Poster {
+    client: HttpClient,
+    uri: Uri,
+    headers: HeaderMap,
+}
+
+impl Poster {
+    /// Prepares posts of this media type with the remote's headers, which are secrets. With `permits`, the host's name
+    /// must lead to permitted addresses only; an address in the URL itself is not checked.
+    ///
+    /// # Errors
+    /// The URL or a header is invalid.
+    pub(crate) fn new(remote: &Remote, media_type: &str, permits: Option<AddressFilter>) -> Result<Self, HttpError> {
+        let failed = |why: &dyn std::fmt::Display| HttpError::Url(remote.url.clone(), why.to_string());
+        let uri: Uri = remote.url.parse().map_err(|error: http::uri::InvalidUri| failed(&error))?;
+        let host = uri.authority().ok_or_else(|| failed(&"it has no host"))?.as_str();
+        let value = |text: &str| HeaderValue::from_str(text).map_err(|error| failed(&error));
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, value(host)?);
+        headers.insert(header::CONTENT_TYPE, value(media_type)?);
+        headers.insert(header::USER_AGENT, HeaderValue::from_static(concat!("mcpreel/", env!("CARGO_PKG_VERSION"))));
+        for (name, value) in &remote.headers {
+            let failed = |why: &dyn std::fmt::Display| HttpError::Header(name.clone(), why.to_string());
+            let key: HeaderName = name.parse().map_err(|error: header::InvalidHeaderName| failed(&error))?;
+            let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| failed(&error))?;
+            value.set_sensitive(true);
+            headers.insert(key, value);
+        }
+        // An unencrypted request does not go to a proxy, which could read it.
+        let client = match permits {
+            Some(permits) => HttpClient::only_to(remote, permits)?,
+            None if uri.scheme_str() == Some("http") => HttpClient::straight(remote)?,
+            None => HttpClient::new(remote)?,
+        };
+        Ok(Self { client, uri, headers })
+    }
+
+    /// Posts a body and keeps up to `kept` bytes of the response's body.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or the exchange broke off.
+    pub(crate) async fn post(&self, body: impl Into<Bytes>, kept: usize) -> Result<Posted, HttpError> {
+        let mut request = Request::new(full(body));
+        (*request.method_mut(), *request.uri_mut()) = (Method::POST, self.uri.clone());
+        *request.headers_mut() = self.headers.clone();
+        let (head, mut answered) = self.client.send(request).await?.into_parts();
+        let mut posted = Posted { status: head.status.as_u16(), headers: head.headers, body: Vec::new(), bytes: 0 };
+        while posted.bytes < MAX_READ
+            && let Some(frame) = answered.frame().await
+        {
+            // The status is known, so a body that breaks off is accepted as it is.
+            let Ok(frame) = frame else { break };
+            let Ok(bytes) = frame.into_data() else { continue };
+            let space = kept.saturating_sub(posted.body.len()).min(bytes.len());
+            posted.body.extend_from_slice(&bytes[..space]);
+            posted.bytes += bytes.len() as u64;
+        }
+        Ok(posted)
+    }
+}
+
+/// Posts JSON once: see [`Poster`].
 ///
 /// # Errors
 /// The URL or a header is invalid, the server cannot be reached, or the exchange broke off.
@@ -35,45 +97,8 @@ pub(crate) async fn post(
     kept: usize,
     permits: Option<AddressFilter>,
 ) -> Result<Posted, HttpError> {
-    let failed = |why: &dyn std::fmt::Display| HttpError::Url(url.to_owned(), why.to_string());
-    let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| failed(&error))?;
-    let is_plain = uri.scheme_str() == Some("http");
-    let host = uri.authority().ok_or_else(|| failed(&"it has no host"))?.to_string();
-    let mut request = Request::builder().method(Method::POST).uri(uri).body(full(body.to_owned()));
-    if let Ok(request) = &mut request {
-        let all = request.headers_mut();
-        all.insert(header::HOST, HeaderValue::from_str(&host).map_err(|error| failed(&error))?);
-        all.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        all.insert(header::USER_AGENT, HeaderValue::from_static(concat!("mcpreel/", env!("CARGO_PKG_VERSION"))));
-        for (name, value) in headers {
-            let failed = |why: &dyn std::fmt::Display| HttpError::Header(name.clone(), why.to_string());
-            let key: HeaderName = name.parse().map_err(|error: header::InvalidHeaderName| failed(&error))?;
-            let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| failed(&error))?;
-            value.set_sensitive(true);
-            all.insert(key, value);
-        }
-    }
-    let request = request.map_err(|error| failed(&error))?;
-    let remote = Remote { url: url.to_owned(), ..Remote::default() };
-    // An unencrypted request does not go to a proxy, which could read it.
-    let client = match permits {
-        Some(permits) => HttpClient::only_to(&remote, permits)?,
-        None if is_plain => HttpClient::straight(&remote)?,
-        None => HttpClient::new(&remote)?,
-    };
-    let (head, mut answered) = client.send(request).await?.into_parts();
-    let mut posted = Posted { status: head.status.as_u16(), headers: head.headers, body: Vec::new(), bytes: 0 };
-    while posted.bytes < MAX_READ
-        && let Some(frame) = answered.frame().await
-    {
-        // The status is known, so a body that breaks off is accepted as it is.
-        let Ok(frame) = frame else { break };
-        let Ok(bytes) = frame.into_data() else { continue };
-        let space = kept.saturating_sub(posted.body.len()).min(bytes.len());
-        posted.body.extend_from_slice(&bytes[..space]);
-        posted.bytes += bytes.len() as u64;
-    }
-    Ok(posted)
+    let remote = Remote { url: url.to_owned(), headers: headers.to_vec(), ..Remote::default() };
+    Poster::new(&remote, "application/json", permits)?.post(body.to_owned(), kept).await
 }
 
 #[cfg(test)]

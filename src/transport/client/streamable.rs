@@ -630,7 +630,9 @@ impl Client {
                 )
             }),
             StatusCode::UNAUTHORIZED if self.endpoint.has_login() => Some(REFUSED_LOGIN.to_owned()),
-            StatusCode::FORBIDDEN if self.endpoint.has_login() && refusal.lacks_scopes() => Some(MISSING_SCOPES.to_owned()),
+            StatusCode::FORBIDDEN if self.endpoint.has_login() && refusal.lacks_scopes() => {
+                Some(MISSING_SCOPES.to_owned())
+            }
             _ => refusal.advice(),
         };
         if session_over {

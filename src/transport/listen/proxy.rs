@@ -7,8 +7,8 @@ use super::request_body::{self, BodyFault};
 use super::upstream::Upstream;
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{
-    Body, BodyError, BodyFilter, ExchangeEvent, HttpClient, HttpError, MAX_HEAD_BYTES, MAX_HEADERS, SharedObserver,
-    empty, full,
+    Body, BodyError, BodyFilter, ClientAddress, ExchangeEvent, HttpClient, HttpError, MAX_HEAD_BYTES, MAX_HEADERS,
+    SharedObserver, empty, full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
 use crate::transport::client::login::{Attempts, Login, body_of, discard};
@@ -109,8 +109,9 @@ impl Proxy {
         accept(
             async || listener.accept().await.map(|(stream, _)| stream),
             move |stream, connection| {
-                let (proxy, line) = (Arc::clone(&proxy), Line { watch: Arc::clone(&proxy.watch), connection });
-                let line = Arc::new(line);
+                let proxy = Arc::clone(&proxy);
+                let client = stream.peer_addr().ok().map(ClientAddress);
+                let line = Arc::new(Line { watch: Arc::clone(&proxy.watch), connection, client });
                 let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
                 let closed = upstream.closed();
                 let service_line = Arc::clone(&line);
@@ -131,6 +132,9 @@ impl Proxy {
     async fn relay(&self, line: &Arc<Line>, upstream: &Upstream, request: Request<Incoming>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
         let watch = Arc::clone(&self.watch);
+        if let Some(client) = line.client {
+            head.extensions.insert(client);
+        }
         let mut passage = Passage { exchange: watch.begin(line.connection, &head), watch, answered: false };
         if let Err((status, reason)) = self.admit(&head) {
             return passage.refuse(status, &reason);
@@ -410,6 +414,7 @@ fn strip(headers: &mut HeaderMap) {
 struct Line {
     watch: SharedObserver,
     connection: u32,
+    client: Option<ClientAddress>,
 }
 
 impl Drop for Line {

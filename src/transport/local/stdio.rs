@@ -32,6 +32,8 @@ pub(crate) type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 
 /// How long a server may take to exit after its input was closed, and again after SIGTERM.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
+/// The same for a server that did not answer in time.
+const SHORT_GRACE_PERIOD: Duration = Duration::from_millis(200);
 
 /// How often to look whether the client is gone.
 const LOOK: Duration = Duration::from_millis(100);
@@ -143,19 +145,27 @@ impl StdioServer {
         self.end_reported().await.0
     }
 
+    /// As [`StdioServer::end`], for a server that did not answer in time: it gets little time.
+    pub(crate) async fn end_soon(mut self) -> Option<ExitStatus> {
+        match timeout(SHORT_GRACE_PERIOD, self.child.wait()).await {
+            Ok(status) => status.ok(),
+            Err(_) => self.hurry(SHORT_GRACE_PERIOD).await,
+        }
+    }
+
     /// As [`StdioServer::end`]; also returns whether a signal was sent, which then explains the exit status.
     pub(crate) async fn end_reported(mut self) -> (Option<ExitStatus>, bool) {
         match timeout(GRACE_PERIOD, self.child.wait()).await {
             Ok(status) => (status.ok(), false),
-            Err(_) => (self.hurry().await, true),
+            Err(_) => (self.hurry(GRACE_PERIOD).await, true),
         }
     }
 
-    async fn hurry(&mut self) -> Option<ExitStatus> {
+    async fn hurry(&mut self, grace_period: Duration) -> Option<ExitStatus> {
         if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
             let _ = kill_process(pid, Signal::TERM);
         }
-        if let Ok(status) = timeout(GRACE_PERIOD, self.child.wait()).await {
+        if let Ok(status) = timeout(grace_period, self.child.wait()).await {
             return status.ok();
         }
         let _ = self.child.kill().await;

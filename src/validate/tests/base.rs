@@ -120,6 +120,7 @@ pub(super) const CASES: &[Case] = &[
            c>s {"method":"notifications/roots/list_changed"}
            s>c {"id":null,"error":{"code":-32601,"message":"no such method"}}"#,
     ),
+    ("lifecycle/server-crashed", "hello 2025-11-25 {} | {}\ncrash"),
     ("lifecycle/not-initialized", r#"c>s {"id":1,"method":"tools/list"}"#),
     (
         "lifecycle/initialized-missing",

@@ -158,6 +158,8 @@ pub(super) const SESSION: &str = r##"
 
 /// Scripts for what one session cannot show, because it can declare only one of two things.
 pub(super) const QUIET: &[&str] = &[
+    // A server that ends with an exit code has not crashed.
+    "hello 2025-11-25 {} | {}\nexit",
     // An integral float is an integer.
     r#"hello 2025-11-25 {} | {}
         c>s {"id":1,"method":"no/such"}

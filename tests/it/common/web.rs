@@ -31,6 +31,8 @@ pub(crate) struct Asked {
     pub body: Value,
     /// The body as text.
     pub text: String,
+    /// The body.
+    pub bytes: Bytes,
 }
 
 impl Asked {
@@ -304,6 +306,7 @@ impl Server {
             headers: head.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
             body: serde_json::from_slice(&bytes).unwrap_or_default(),
             text: String::from_utf8_lossy(&bytes).into_owned(),
+            bytes,
         };
         self.asked.lock().expect("no test panics here").push(asked.clone());
         let reply = (self.handler)(&asked);

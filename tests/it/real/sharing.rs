@@ -186,9 +186,6 @@ fn assert_serves_as_well(stage: &Stage, name: &str, what: &str, has_secret: bool
     let (counts, differences) = replayed(stage, name, "a.reel");
     assert!(counts[0].as_u64() > Some(0), "{what}: something is the same");
     assert_eq!((counts.clone(), differences), replayed(stage, name, "r.reel"), "{what}");
-    // Run with --nocapture, this is the table.
-    let [secrets, found] = [&report["secrets"], &json!(findings("a.reel").len())].map(ToString::to_string);
-    println!("{name:<10} {secrets:>3} replaced  {found:>2} findings  same, changed, only in A, only in B {counts}");
 }
 
 /// What a replay of a reel reports: how many messages are the same, changed, or only on one side; and the method and the

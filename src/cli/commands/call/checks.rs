@@ -10,8 +10,9 @@ use crate::render::jq::Jq;
 use crate::render::line;
 use crate::render::results::{self, Case, CaseVerdict, Level, Location, Problem, Results, Suite};
 use crate::runtime::client::{Connection, Failure};
+use crate::scenario::ScenarioError;
 use crate::wire::Envelope;
-use crate::wire::text::{counted, excerpt};
+use crate::wire::text::counted;
 use crate::wire::units::millis;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -95,16 +96,21 @@ impl Checks {
             false => std::fs::read_to_string(path),
         };
         let text = text.map_err(|error| CommandError::reading(path, &error))?;
-        Self::parse(&text, path).map_err(|reason| {
-            CommandError::new(ErrorKind::Input, format!("{}: {}", path.display(), excerpt(&reason, 300)))
-                .hint("put a value that contains `: `, ` #` or begins with `{` or `[` in single quotes")
-                .hint("`mcpreel call --help` shows such a file; docs/guide/ci.md describes it")
-        })
+        let parsed = match Self::document(&text) {
+            Ok(document) => Self::of(document, path)
+                .map_err(|reason| CommandError::new(ErrorKind::Input, format!("{}: {reason}", path.display()))),
+            Err(error) => Err(CommandError::document(path, &error)
+                .hint("put a value that contains `: `, ` #` or begins with `{` or `[` in single quotes")),
+        };
+        parsed.map_err(|error| error.hint("`mcpreel call --help` shows such a file; docs/guide/ci.md describes it"))
     }
 
-    fn parse(text: &str, path: &Path) -> Result<Self, String> {
+    fn document(text: &str) -> Result<CheckFile, ScenarioError> {
         let options = serde_saphyr::options! { strict_booleans: true };
-        let found: CheckFile = serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())?;
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| ScenarioError::from_yaml(text, &error))
+    }
+
+    fn of(found: CheckFile, path: &Path) -> Result<Self, String> {
         let mut known: Vec<String> = Vec::new();
         let mut checks = Vec::new();
         for entry in found.checks {
@@ -277,6 +283,29 @@ fn filled(value: &Value, captured: &BTreeMap<String, Value>) -> Value {
     }
 }
 
+/// Prints that the checks of a file could not be run, and why, for programs: their report exists in any case. Returns the
+/// error.
+pub(super) fn report_broken(
+    (path, checks): (&Path, Option<&Checks>),
+    error: CommandError,
+    args: &CallArgs,
+    context: &Context,
+) -> CommandError {
+    if args.format == Format::Human || matches!(error.kind, ErrorKind::Quiet | ErrorKind::Interrupted) {
+        return error;
+    }
+    let (file, name) = (path.display().to_string(), checks.map(|checks| checks.name.clone()));
+    let name = name.unwrap_or_else(|| file.clone());
+    let mut suite = Suite::broken(&name, &error.message, &error.hints);
+    let skipped = || CaseVerdict::Skipped("the connection failed before".to_owned());
+    suite.cases.extend(checks.into_iter().flat_map(|of| of.checks.iter().map(move |it| it.case(skipped(), of))));
+    let results = Results { title: name, suites: vec![suite], ..Results::default() };
+    match print(&results, args, context) {
+        Err(unwritten) => unwritten,
+        Ok(_) => error,
+    }
+}
+
 /// Prints the results in the form that the user wants.
 ///
 /// # Errors
@@ -311,7 +340,7 @@ fn cases(results: &Results) -> impl Iterator<Item = &Case> {
 fn verdict(case: &Case) -> &'static str {
     match case.verdict {
         CaseVerdict::Passed => "passed",
-        CaseVerdict::Failed => "failed",
+        CaseVerdict::Failed | CaseVerdict::Broken => "failed",
         CaseVerdict::Skipped(_) => "skipped",
     }
 }
@@ -323,7 +352,7 @@ fn human(results: &Results, context: &Context) -> Result<(), CommandError> {
         let took = line::duration(i64::try_from(case.took.as_nanos()).unwrap_or(i64::MAX));
         let more = match &case.verdict {
             CaseVerdict::Passed => format!("  {took}"),
-            CaseVerdict::Failed => String::new(),
+            CaseVerdict::Failed | CaseVerdict::Broken => String::new(),
             CaseVerdict::Skipped(why) => format!(": {why}"),
         };
         context.printer.line(&format!("{:7} {}{more}", verdict(case), visible(&case.name)))?;
@@ -361,7 +390,8 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Checks, String> {
-        Checks::parse(text, Path::new("checks.yaml"))
+        let document = Checks::document(text).map_err(|error| error.why)?;
+        Checks::of(document, Path::new("checks.yaml"))
     }
 
     #[test]

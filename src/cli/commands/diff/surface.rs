@@ -1,19 +1,19 @@
 //! `diff --surface`: compares what servers offer, and checks a server against a lock file.
 
 use super::DiffFormat;
-use crate::cli::client_session::{self, ClientOptions};
+use crate::cli::client_session::ClientOptions;
+use crate::cli::offers;
 use crate::cli::printer::note;
 use crate::cli::progress::SharedProgress;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
-use crate::diff::surface::{self, Effect, Extractor, List, ListKind, Surface, SurfaceReport};
+use crate::diff::surface::{self, Effect, Extractor, ListKind, Surface, SurfaceReport};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
-use crate::host::client::{Handshake, Output, Params};
 use crate::render::diff::surface as shown;
-use crate::runtime::{self, Connection, Failure};
-use crate::wire::Envelope;
+use crate::render::results;
+use crate::runtime;
 use crate::wire::text::counted;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -21,17 +21,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// At most this many pages of a list are requested.
-const MAX_PAGES: usize = 1000;
-
-/// How often the lists are requested if the server says that they changed meanwhile.
-const MAX_LISTINGS: usize = 3;
-
 /// The size limit of a lock file.
 const MAX_LOCK_BYTES: u64 = 256 << 20;
-
-/// The error with which a server refuses a method that it does not know.
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The options of `diff --surface`.
 #[derive(Debug, Args)]
@@ -104,19 +95,47 @@ pub(super) fn run(
         return Err(CommandError::usage("--redact cannot redact what a live server offers")
             .hint("record the server, and compare the recordings"));
     }
+    let compared = compare(args, left, right, redact, context);
+    let (report, new) = match compared {
+        Ok(Compared::Report(report, new)) => (report, new),
+        Ok(Compared::OnlyNew(new)) => return update(left, &new, context),
+        Err(error) => return Err(report_broken(error, format, context)),
+    };
+    print(&report, args, format, redact, context)?;
+    if args.update {
+        return update(left, &new, context);
+    }
+    Ok(if args.fail_on.is_met(report.worst()) { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// What there is to report.
+enum Compared {
+    /// The changes, and the new surface.
+    Report(SurfaceReport, Surface),
+    /// There is no lock file yet.
+    OnlyNew(Surface),
+}
+
+fn compare(
+    args: &SurfaceArgs,
+    left: &Path,
+    right: Option<&Path>,
+    redact: &RedactOptions,
+    context: &Context,
+) -> Result<Compared, CommandError> {
     let new = match (right, args.target.is_given()) {
         (Some(_), true) => {
             return Err(CommandError::usage("both B and a live server are given").hint("omit one of them"));
         }
         (Some(path), false) => read(path, redact, context)?,
-        (None, true) => runtime::block_on(live(args, context))?,
+        (None, true) => runtime::block_on(offers::of_server(&args.target, &args.client, context))?,
         (None, false) => {
             return Err(CommandError::usage("nothing to compare with: neither B nor a server is given")
                 .hint("name a second reel or lock file, or put a server's command after --"));
         }
     };
     if args.update && !left.exists() {
-        return update(left, &new, context);
+        return Ok(Compared::OnlyNew(new));
     }
     if !left.exists() {
         return Err(CommandError::new(ErrorKind::Input, format!("{} does not exist", left.display()))
@@ -126,12 +145,20 @@ pub(super) fn run(
     if args.update {
         check_is_lock(left)?;
     }
-    let report = surface::compare(&old, &new);
-    print(&report, format, redact, context)?;
-    if args.update {
-        return update(left, &new, context);
+    Ok(Compared::Report(surface::compare(&old, &new), new))
+}
+
+/// Prints that nothing could be compared, and why, as JUnit: the report exists in any case. Returns the error.
+fn report_broken(error: CommandError, format: DiffFormat, context: &Context) -> CommandError {
+    if format != DiffFormat::Junit || matches!(error.kind, ErrorKind::Quiet | ErrorKind::Interrupted) {
+        return error;
     }
-    Ok(if args.fail_on.is_met(report.worst()) { Outcome::Findings } else { Outcome::Clean })
+    let suite = results::Suite::broken("diff --surface", &error.message, &error.hints);
+    let results = results::Results { suites: vec![suite], ..results::Results::default() };
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = results::Form::Junit.write(&results, &mut out);
+    context.printer.text(&out).err().unwrap_or(error)
 }
 
 fn check_is_lock(path: &Path) -> Result<(), CommandError> {
@@ -161,6 +188,7 @@ fn update(path: &Path, surface: &Surface, context: &Context) -> Result<Outcome, 
 
 fn print(
     report: &SurfaceReport,
+    args: &SurfaceArgs,
     format: DiffFormat,
     redact: &RedactOptions,
     context: &Context,
@@ -174,6 +202,10 @@ fn print(
             return redact.warn_of_report(&report.to_string());
         }
         DiffFormat::Markdown | DiffFormat::Html => shown::markdown(report, &mut out),
+        DiffFormat::Junit => {
+            let results = shown::results(report, |effect| args.fail_on.is_met(Some(effect)));
+            let _ = results::Form::Junit.write(&results, &mut out);
+        }
         DiffFormat::Human => shown::text(report, printer.width, &printer.palette, &mut out),
     }
     printer.text(&out)?;
@@ -265,99 +297,4 @@ fn lock_text(path: &Path) -> Result<Option<Vec<u8>>, CommandError> {
     let mut text = Vec::new();
     file.take(MAX_LOCK_BYTES).read_to_end(&mut text).map_err(|error| CommandError::reading(path, &error))?;
     Ok(Some(text))
-}
-
-/// The capabilities to declare: some servers offer tools only to clients that have them.
-fn capabilities() -> Value {
-    json!({"roots": {"listChanged": true}, "sampling": {}, "elicitation": {}})
-}
-
-/// Lists everything that a live server offers.
-async fn live(args: &SurfaceArgs, context: &Context) -> Result<Surface, CommandError> {
-    let (link, server) = client_session::start(&args.target, &args.client, context).await?;
-    let (mut connection, handshake) =
-        match client_session::open(&server, link, &args.client, capabilities(), context).await {
-            Ok(opened) => opened,
-            Err(error) => return Err(server.end_after(error, context.notices()).await),
-        };
-    let listed = list_all(&mut connection, handshake, context).await;
-    let listed = listed.map_err(|failure| client_session::failed(failure, &connection.runner.said));
-    connection.runner.close().await;
-    match listed {
-        Ok(surface) => {
-            server.end(context.notices()).await;
-            Ok(surface)
-        }
-        Err(error) => Err(server.end_after(error, context.notices()).await),
-    }
-}
-
-async fn list_all(connection: &mut Connection, handshake: Handshake, context: &Context) -> Result<Surface, Failure> {
-    let mut surface = Surface {
-        server: handshake.server_info,
-        revision: Some(handshake.version_text),
-        capabilities: handshake.server_capabilities,
-        instructions: handshake.instructions,
-        ..Surface::default()
-    };
-    let declared = |kind: &ListKind| !surface.capabilities[kind.capability()].is_null();
-    let kinds: Vec<ListKind> = ListKind::ALL.into_iter().filter(declared).collect();
-    let mut progress = context.printer.progress_of("listing", kinds.len() as u64);
-    // A server that has just begun may still be adding tools.
-    for _ in 0..MAX_LISTINGS {
-        let mut has_changed = false;
-        for (done, kind) in kinds.iter().enumerate() {
-            let on_page = || progress.reach(done as u64);
-            let found = list(connection, *kind, &mut has_changed, on_page, context).await;
-            let found = found.inspect_err(|_| progress.finish())?;
-            surface.lists.extend(found.map(|list| (*kind, list)));
-        }
-        if !has_changed {
-            break;
-        }
-    }
-    progress.finish();
-    Ok(surface)
-}
-
-fn is_list_change(output: &Output) -> bool {
-    let Output::Notification { message } = output else { return false };
-    Envelope::scan(message).method.is_some_and(|method| method.ends_with("/list_changed"))
-}
-
-/// Requests all pages of a list, and calls `on_page` before each; `None` if the server does not know the method.
-async fn list(
-    connection: &mut Connection,
-    kind: ListKind,
-    has_changed: &mut bool,
-    mut on_page: impl FnMut(),
-    context: &Context,
-) -> Result<Option<List>, Failure> {
-    let (mut list, mut cursor) = (List::default(), None);
-    for _ in 0..MAX_PAGES {
-        on_page();
-        let params = cursor.as_ref().map_or(Params::Absent, |cursor| Params::Value(json!({ "cursor": cursor })));
-        let report = |output: &Output| {
-            *has_changed |= is_list_change(output);
-            client_session::report(output, context);
-        };
-        let answer = connection.request(kind.method(), params, report).await?;
-        let envelope = Envelope::scan(&answer.message);
-        if envelope.error_code() == Some(METHOD_NOT_FOUND) && cursor.is_none() {
-            return Ok(None);
-        }
-        let result = envelope.result.and_then(|result| serde_json::from_slice(result).ok());
-        let Some(result): Option<Value> = result else {
-            let error = String::from_utf8_lossy(envelope.error.unwrap_or(&answer.message)).into_owned();
-            let error = crate::wire::text::excerpt(&error, 300);
-            return Err(Failure::Failed(format!("the server returned no list for {}: {error}", kind.method()).into()));
-        };
-        let next = list.add_page(kind, &result);
-        if next.is_none() || next == cursor {
-            return Ok(Some(list));
-        }
-        cursor = next;
-    }
-    context.printer.note(&format!("{}: read only the first {MAX_PAGES} pages", kind.method()));
-    Ok(Some(list))
 }

@@ -24,6 +24,8 @@ pub(super) enum DiffFormat {
     Markdown,
     /// A page for browsers.
     Html,
+    /// With --surface: JUnit XML, a case for each tool, prompt, resource or template that changed.
+    Junit,
 }
 
 /// Options of what is shown.

@@ -27,8 +27,33 @@ use std::time::Duration;
 ///
 /// The scenario cannot be read, its servers cannot be reached, or the reel or report cannot be written.
 pub(super) fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
+    let played = play::read(path).and_then(|scenario| played(&scenario, model, args, context));
+    let ((mut report, reel), junit) = Junit::unless_broken(junit, path, played)?;
+    let is_only_seen = junit.is_none() && context.printer.is_terminal;
+    verdict::redact(&mut report, Some(&reel), &args.redact, is_only_seen)?;
+    let file = path.display().to_string();
+    if let Some(junit) = junit {
+        junit.write(&report, &file)?;
+    }
+    match args.format {
+        Format::Json => context.printer.json(&verdict::to_json(&report, Some(&reel)))?,
+        Format::Human => {
+            let text = verdict::text(&report, &file, context.verbose > 0, &context.printer.palette);
+            context.printer.text(&text)?;
+            context.printer.note(&format!("the session was recorded in {}", reel.display()));
+        }
+    }
+    Ok(verdict::outcome(&report))
+}
+
+/// Plays the scenario. Returns the path of the reel, too.
+fn played(
+    scenario: &Scenario,
+    model: &Model,
+    args: &HostArgs,
+    context: &Context,
+) -> Result<(Report, PathBuf), CommandError> {
     let servers: Vec<ServerView> =
         scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
     let mut redaction = args.redact.redact.then(|| args.redact.key.redaction()).transpose()?;
@@ -49,26 +74,12 @@ pub(super) fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context
     let (mut report, reel) = match clock {
         ClockArg::Virtual => {
             let reel = args.client.reel("host")?;
-            (record_play(&scenario, &reel, model, observe)?, reel)
+            (record_play(scenario, &reel, model, observe)?, reel)
         }
-        ClockArg::Real => play_real(&scenario, model, args, observe, context)?,
+        ClockArg::Real => play_real(scenario, model, args, observe, context)?,
     };
     report.validated(&play::validation_errors(&reel)?);
-    let is_only_seen = junit.is_none() && context.printer.is_terminal;
-    verdict::redact(&mut report, Some(&reel), &args.redact, is_only_seen)?;
-    let file = path.display().to_string();
-    if let Some(junit) = junit {
-        junit.write(&report, &file)?;
-    }
-    match args.format {
-        Format::Json => context.printer.json(&verdict::to_json(&report, Some(&reel)))?,
-        Format::Human => {
-            let text = verdict::text(&report, &file, context.verbose > 0, &context.printer.palette);
-            context.printer.text(&text)?;
-            context.printer.note(&format!("the session was recorded in {}", reel.display()));
-        }
-    }
-    Ok(verdict::outcome(&report))
+    Ok((report, reel))
 }
 
 /// Plays in real time. Returns the path of the reel, too.

@@ -1,6 +1,6 @@
 //! `record --url`: connects a client on stdin and stdout to a server that runs elsewhere.
 
-use super::check::Watch;
+use super::followers::Prepared;
 use super::{RecordArgs, about};
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, url_name};
@@ -39,8 +39,9 @@ async fn left_during_login(remote: &Remote) {
 pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));
+    let prepared = Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
-    let watch = Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
+    let followers = prepared.start(args, &recording, context)?;
     let recorder = recording.recorder();
     let limit = args.target.limits.max_message;
     let carried = runtime::block_on(async {
@@ -85,7 +86,7 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
     });
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
-    watch.into_iter().for_each(Watch::finish);
+    followers.finish();
     end.report(&summary, super::reports_end(context), note)?;
     carried.map(|()| Outcome::Clean)
 }

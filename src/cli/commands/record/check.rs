@@ -92,7 +92,7 @@ impl Watcher {
                 .reel()
                 .filter(|path| reels.last().is_none_or(|last| last.name != path.display().to_string()))
             {
-                Some(path) => match self.check(&path) {
+                Some(path) => match self.check(&path, &reels) {
                     Ok(reel) => reels.push(reel),
                     Err(_) if !has_ended => std::thread::sleep(following::FOLLOW_PAUSE),
                     Err(why) => return self.print(&format!("mcpreel: cannot check {}: {why}\n", path.display())),
@@ -109,10 +109,10 @@ impl Watcher {
     }
 
     /// Checks one reel until it ends, or the recording continues in another.
-    fn check(&self, path: &PathBuf) -> Result<CheckedReel, String> {
+    fn check(&self, path: &PathBuf, before: &[CheckedReel]) -> Result<CheckedReel, String> {
         let reader = ReelReader::open(path).map_err(|error| error.to_string())?;
         let mut reader = reader.following().with_payloads();
-        let mut check = Check::new(&self.prepared.settings, &self.prepared.baseline);
+        let mut check = Check::new(&self.prepared.settings, &self.prepared.baseline).after(before);
         let goes_on =
             || !self.has_ended.load(Ordering::Acquire) && self.status.reel().is_none_or(|current| current == *path);
         let followed = following::follow(&mut reader, goes_on, |item| match item {

@@ -1,7 +1,7 @@
 //! `record --listen`: a recording reverse proxy in front of a server.
 
 use super::RecordArgs;
-use super::check::Watch;
+use super::followers::{Followers, Prepared};
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, url_name};
 use crate::error::CommandError;
@@ -78,8 +78,9 @@ async fn proxy(
     check_open(remote, &address)?;
     login::prepare(remote).await?;
     let name = args.keeping.session_name(url_name(&remote.url));
+    let prepared = Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
-    let checking = Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
+    let followers = prepared.start(args, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let shown = redact::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
@@ -98,11 +99,12 @@ async fn proxy(
     let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL is invalid"))?;
     let (login, runtime) = (remote.login.clone(), Handle::current());
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, login, runtime };
-    let about = live::About { listen: Some(door), ..super::about(name, shown, "http", recording.status()) };
+    let about = live::About { listen: Some(door.clone()), ..super::about(name, shown, "http", recording.status()) };
     let _bound = live::open(about, Arc::new(session), exchanges.answers(), note)?;
+    let _ready = args.listening.ready(&door, "http")?;
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
-    end(recording, checking)
+    end(recording, followers)
 }
 
 /// Refuses to let other machines use the user's login.
@@ -124,8 +126,9 @@ async fn gateway(
     command.prepare().map_err(CommandError::spawning)?;
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
+    let prepared = Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
-    let checking = Watch::start((args.check, args.keeping.redact), &args.packs, &recording, context)?;
+    let followers = prepared.start(args, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
     let gateway = Gateway::new(
@@ -147,16 +150,17 @@ async fn gateway(
     let about = super::about(name, shown, listening.transport(), recording.status());
     let about = live::About { listen: Some(listening.door("/mcp")), ..about };
     let _bound = live::open(about, Arc::new(session), bridge.answers(), note)?;
+    let _ready = args.listening.ready(&listening.door("/mcp"), listening.transport())?;
     listening::until_ended(Arc::clone(&gateway).serve(listening.listener)).await?;
     gateway.finish().await;
-    end(recording, checking)
+    end(recording, followers)
 }
 
 /// Finishes the reel and reports its content in any case, because nothing else shows that a listener has ended.
-fn end(recording: Recording, checking: Option<Watch>) -> Result<Outcome, CommandError> {
+fn end(recording: Recording, followers: Followers) -> Result<Outcome, CommandError> {
     recording.recorder().note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
-    checking.into_iter().for_each(Watch::finish);
+    followers.finish();
     end.report(&summary, true, note).map(|()| Outcome::Clean)
 }
 

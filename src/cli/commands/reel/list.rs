@@ -14,6 +14,7 @@ use crate::sessions::live::RecordedHandshake;
 use crate::trace::index::Index;
 use crate::trace::rebuild::count;
 use crate::trace::{Item, ReelReader};
+use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use crate::wire::units::parse_time;
 use clap::Args;
@@ -69,18 +70,35 @@ pub(crate) struct Folders {
 }
 
 /// A reel's file.
-pub(super) struct Found {
+pub(in crate::cli::commands) struct Found {
     pub path: PathBuf,
     pub file: ReelFile,
 }
 
+impl Found {
+    /// What the reel says about itself, as `reel list --format json` prints it. The messages of a reel without an index are
+    /// counted only up to this length.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub(in crate::cli::commands) fn describe(&self, max_counted_bytes: u64) -> Result<Value, CommandError> {
+        Contents::within(&self.path, max_counted_bytes).map(|contents| contents.to_json(self))
+    }
+}
+
 impl Folders {
+    /// These folders.
+    pub(in crate::cli::commands) fn of(named: Vec<PathBuf>) -> Self {
+        Self { named }
+    }
+
     /// The reels in these folders, newest first. Links and other special files are left out.
     ///
     /// # Errors
     ///
     /// A named folder cannot be read.
-    pub(super) fn reels(&self) -> Result<Vec<Found>, CommandError> {
+    pub(in crate::cli::commands) fn reels(&self) -> Result<Vec<Found>, CommandError> {
         let mut found = Vec::new();
         for folder in self.all() {
             match std::fs::read_dir(&folder) {
@@ -117,25 +135,51 @@ struct Contents {
     label: Option<String>,
     server: Option<String>,
     client: Option<String>,
-    messages: u64,
-    errors: u64,
+    messages: Option<u64>,
+    errors: Option<u64>,
+}
+
+/// Counts the failures in a reel: what the filter term `error` selects. The index counts messages, but neither failed
+/// tools nor failed HTTP exchanges.
+fn failures(path: &Path, index: &Index) -> Result<u64, CommandError> {
+    let may_hide = index.methods.contains_key("tools/call") || index.kinds.contains_key("transport");
+    if !may_hide {
+        let kinds = [MessageKind::Error, MessageKind::Malformed, MessageKind::Noise];
+        return Ok(kinds.iter().filter_map(|kind| index.messages.get(kind.name())).map(|tally| tally.0).sum());
+    }
+    let mut reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
+    let mut found = 0;
+    while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
+        if let Item::Block(block) = item {
+            found += block.headers.iter().filter(|header| header.is_failure()).count() as u64;
+            reader.recycle(block);
+        }
+    }
+    Ok(found)
 }
 
 impl Contents {
     fn of(path: &Path) -> Result<Self, CommandError> {
+        Self::within(path, u64::MAX)
+    }
+
+    /// Does not count the messages of a reel without an index that is longer than this.
+    fn within(path: &Path, max_counted_bytes: u64) -> Result<Self, CommandError> {
         let mut reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
         let failed = |error| CommandError::reading(path, &error);
         let (created, label) = (reader.header().created, reader.header().label.clone());
         let indexed = reader.index().map_err(failed)?.ok().flatten().cloned();
+        let is_short = || std::fs::metadata(path).is_ok_and(|about| about.len() <= max_counted_bytes);
         let index = match indexed {
-            Some(index) => index,
-            None => count(&mut reader, |_| {}).map_err(failed)?.0,
+            Some(index) => Some(index),
+            None if is_short() => Some(count(&mut reader, |_| {}).map_err(failed)?.0),
+            None => None,
         };
         let opening = RecordedHandshake::read(path, 0).unwrap_or_default();
         let server = opening.handshake.and_then(|handshake| handshake.server_info["name"].as_str().map(str::to_owned));
-        let messages = index.kinds.get("message").map_or(0, |tally| tally.0);
-        let errors = index.messages.get("error").map_or(0, |tally| tally.0);
-        let server = server.or_else(|| recorded_command(path, &index));
+        let messages = index.as_ref().map(|index| index.kinds.get("message").map_or(0, |tally| tally.0));
+        let errors = index.as_ref().map(|index| failures(path, index)).transpose()?;
+        let server = server.or_else(|| recorded_command(path, index.as_ref()?));
         Ok(Self { created, label, server, client: opening.client, messages, errors })
     }
 
@@ -258,7 +302,7 @@ fn row(found: &Found, contents: &Contents) -> Vec<String> {
         text(&contents.label),
         text(&contents.server),
         text(&contents.client),
-        contents.messages.to_string(),
+        contents.messages.unwrap_or_default().to_string(),
         line::bytes(found.file.bytes),
         format!("{}{live}", visible_text(&name)),
     ]

@@ -11,7 +11,8 @@ use crate::cli::verdict::Junit;
 use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::replayed::{SessionReport, Verdict};
-use crate::wire::text::{counted, excerpt};
+use crate::scenario::ScenarioError;
+use crate::wire::text::counted;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,10 @@ pub(super) fn run(args: &ReplayArgs, junit: Option<Junit>, context: &Context) ->
         let error = CommandError::usage("--output names one reel, but there are several recordings");
         return Err(error.hint("without it, each new session is in the folder of reels; --no-record keeps none"));
     }
-    let all = if is_suite_file(&args.reel) { in_file(&args.reel, args)? } else { named(args)? };
+    let all = match if is_suite_file(&args.reel) { in_file(&args.reel, args) } else { named(args) } {
+        Err(error) if !args.dry_run => return super::unreadable(error, args, junit, context),
+        all => all?,
+    };
     let is_mine = |number: &usize| args.shard.is_none_or(|shard| number % shard.count == shard.number - 1);
     let tests: Vec<Test> = all.into_iter().enumerate().filter(|(number, _)| is_mine(number)).map(|it| it.1).collect();
     let began = Instant::now();
@@ -153,13 +157,11 @@ fn named(args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
 /// The recordings that a suite file names.
 fn in_file(file: &Path, args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
     let text = std::fs::read_to_string(file).map_err(|error| CommandError::reading(file, &error))?;
-    let wrong =
-        |why: String| CommandError::new(ErrorKind::Input, format!("{}: {}", file.display(), excerpt(&why, 200)));
     let form = "a suite is a list; each entry has `reel`, and may have `options` and `command`, which are lists, too";
-    let entries: Vec<SuiteEntry> =
-        serde_saphyr::from_str(&text).map_err(|error| wrong(first_line(&error.to_string())).hint(form))?;
+    let entries: Vec<SuiteEntry> = serde_saphyr::from_str(&text)
+        .map_err(|error| CommandError::document(file, &ScenarioError::from_yaml(&text, &error)).hint(form))?;
     if entries.is_empty() {
-        return Err(wrong("no recordings".to_owned()));
+        return Err(CommandError::new(ErrorKind::Input, format!("{}: no recordings", file.display())));
     }
     let folder = file.parent().unwrap_or(Path::new(""));
     let test = |entry: SuiteEntry| {
@@ -167,12 +169,6 @@ fn in_file(file: &Path, args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
         Test { name: entry.reel.display().to_string(), words: words(args, &path, &entry.options, &entry.command) }
     };
     Ok(entries.into_iter().map(test).collect())
-}
-
-/// Returns the first line of an error of the YAML parser, without the text that it quotes.
-fn first_line(error: &str) -> String {
-    let line = error.lines().next().unwrap_or_default();
-    line.trim_start_matches("error: ").split(" -->").next().unwrap_or_default().to_owned()
 }
 
 /// The options that concern the suite, each with a value.

@@ -4,7 +4,7 @@ use crate::cli::recordings::{self, twice::TwicePath};
 use crate::cli::redaction::{KeyOptions, here};
 use crate::error::CommandError;
 use crate::files::output::{PRIVATE, Replacement};
-use crate::formats::{self, ExportFormat};
+use crate::formats::{self, ExportFormat, ExportOptions};
 use crate::share::Redaction;
 use crate::trace::{ReelWriter, WriterOptions};
 use std::io::{BufWriter, Write};
@@ -71,7 +71,7 @@ fn write_reel(source: &TwicePath, out: impl Write) -> Result<(), CommandError> {
 }
 
 fn write_text(format: &ExportFormat, source: &TwicePath, out: &mut impl Write) -> Result<(), CommandError> {
-    let mut exporter = (format.exporter)();
+    let mut exporter = (format.exporter)(&ExportOptions::default());
     exporter.begin(source.open()?.reader.header(), out).map_err(CommandError::output)?;
     source.each_event(|event| exporter.event(event, out).map_err(CommandError::output))?;
     exporter.end(out).map_err(CommandError::output)

@@ -176,6 +176,7 @@ fn play_listening(
         let (plays, mut news) = ScenarioSessions::start(begin, observe);
         let gateway =
             Gateway::new(Arc::new(plays.clone()) as Arc<dyn Backend>, options.access(), options.limit(limits));
+        let _ready = options.ready(&listening.door("/mcp"), listening.transport())?;
         context.printer.note(&format!("listening on {}; press Ctrl-C to stop", listening.url("/mcp")));
         let accepting = Arc::clone(&gateway).serve(listening.listener);
         let mut over = None;

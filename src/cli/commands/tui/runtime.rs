@@ -141,7 +141,10 @@ impl Runtime {
                 (drawn, is_stale) = (Some(Instant::now()), false);
             }
             let pause = if active.elapsed() < ACTIVE { BUSY } else { IDLE };
-            if self.keys(pause)? | self.reports()? {
+            if !self.screen.wait(pause).map_err(gone)? {
+                return Ok(());
+            }
+            if self.keys()? | self.reports()? {
                 (active, is_stale) = (Instant::now(), true);
             }
         }
@@ -153,11 +156,10 @@ impl Runtime {
         self.screen.terminal.draw(|frame| draw(app, palette, frame)).map(|_| ()).map_err(gone)
     }
 
-    /// Takes what the user typed. Waits for it. Returns whether there was anything.
-    fn keys(&mut self, pause: Duration) -> Result<bool, CommandError> {
+    /// Takes what the user typed. Returns whether there was anything.
+    fn keys(&mut self) -> Result<bool, CommandError> {
         let mut is_any = false;
-        let mut pause = pause;
-        while event::poll(pause).map_err(gone)? {
+        while event::poll(Duration::ZERO).map_err(gone)? {
             let input = match event::read().map_err(gone)? {
                 event::Event::Key(key) if key.kind != KeyEventKind::Release => key_of(key).map(Input::Key),
                 event::Event::Paste(text) => Some(Input::Pasted(text)),
@@ -166,7 +168,6 @@ impl Runtime {
             };
             is_any |= input.is_some();
             input.into_iter().for_each(|input| self.app.take(input));
-            pause = Duration::ZERO;
         }
         Ok(is_any)
     }

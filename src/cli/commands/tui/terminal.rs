@@ -6,10 +6,13 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::crossterm::{cursor, execute};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Whether the terminal shows the interface, so that it must be restored.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -78,6 +81,22 @@ impl Screen {
     /// Gives the terminal back, for another program or for good.
     pub(super) fn hide(&mut self) {
         restore();
+    }
+
+    /// Waits for input, at most for some time. Returns whether the terminal is still there. After a hangup, crossterm would
+    /// read its end again and again.
+    ///
+    /// # Errors
+    ///
+    /// The terminal cannot be used.
+    pub(super) fn wait(&self, pause: Duration) -> io::Result<bool> {
+        let mut ends = [PollFd::new(&self.tty, PollFlags::IN)];
+        let pause = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
+        match poll(&mut ends, Some(&pause)) {
+            // A signal: the size may have changed.
+            Ok(_) | Err(Errno::INTR) => Ok(!ends[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Puts a text into the clipboard of the terminal (OSC 52).

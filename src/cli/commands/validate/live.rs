@@ -61,10 +61,10 @@ pub(super) fn run(
     context: &Context,
 ) -> Result<Vec<CheckedReel>, CommandError> {
     let mut ending = Ending::new(live, path);
-    let mut reels = vec![one((path, &mut ending), prepared, form, shared, context)?];
+    let mut reels = vec![one((path, &mut ending), &[], prepared, (form, shared), context)?];
     while let Some(next) = ending.next_reel() {
         context.printer.note(&format!("recording continues in {}", next.display()));
-        reels.push(one((&next, &mut ending), prepared, form, shared, context)?);
+        reels.push(one((&next, &mut ending), &reels, prepared, (form, shared), context)?);
     }
     ending.reel.report_end(note);
     Ok(reels)
@@ -73,9 +73,9 @@ pub(super) fn run(
 /// Follows one reel to its end. One that continues another has its handshake there: rules that need it are skipped.
 fn one(
     (path, ending): (&Path, &mut Ending<'_>),
+    before: &[CheckedReel],
     prepared: &Prepared,
-    form: Form,
-    shared: &mut Shared,
+    (form, shared): (Form, &mut Shared),
     context: &Context,
 ) -> Result<CheckedReel, CommandError> {
     let (reader, path) = reels::open(Some(path))?;
@@ -83,7 +83,7 @@ fn one(
     let reel = CheckedReel { began: reader.header().created, ..super::unchecked(&path) };
     let mut printer = LivePrinter { form, context, reel: &reel, shared, failure: None };
     let live = ending.reel.live();
-    let mut check = Check::new(&prepared.settings, &prepared.baseline).of_reel(reel.began);
+    let mut check = Check::new(&prepared.settings, &prepared.baseline).after(before).of_reel(reel.began);
     check.begin(reader.header());
     let followed =
         following::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));

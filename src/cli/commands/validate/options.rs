@@ -24,8 +24,8 @@ pub(crate) struct CheckOptions {
     /// What to do with findings in messages that mcpreel injected (default: report).
     #[arg(long, value_enum, value_name = "WHAT")]
     injected: Option<Injected>,
-    /// Findings in this file are known and do not count. An entry is stale, and fails, if its rule was checked and
-    /// nothing violates it.
+    /// Findings in this file are known and do not count, unless there are more of them than the file says. An entry is
+    /// stale, and fails, if its rule was checked and nothing violates it.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     #[command(flatten)]

@@ -1,0 +1,42 @@
+//! `call` without a method: what the server offers.
+
+use super::{CallArgs, Format, run_jq};
+use crate::cli::{Context, Outcome, offers};
+use crate::error::CommandError;
+use crate::render::jq::Jq;
+use crate::render::offers::text;
+use crate::runtime;
+
+/// Lists what the server offers.
+///
+/// # Errors
+///
+/// An option needs a method, the server cannot be reached, or it does not answer.
+pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let given = [
+        ("--notify", args.notify),
+        ("--save", args.save.is_some()),
+        ("--expect", args.repeating.expect.is_some()),
+        ("--repeat", args.repeating.repeat != 1),
+        ("--format envelope", args.format == Format::Envelope),
+    ];
+    if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(CommandError::usage(format!("{option} needs a method"))
+            .hint("name it: mcpreel call tools/list; without one, mcpreel lists what the server offers"));
+    }
+    let jq = args.jq.as_deref().map(|code| Jq::compile("--jq", code)).transpose().map_err(CommandError::usage)?;
+    let surface = runtime::block_on(offers::of_server(&args.target, &args.client, context))?;
+    for kind in surface.incomplete() {
+        context.printer.note(&format!("the last page of {} is missing", kind.method()));
+    }
+    let lock = surface.to_lock();
+    match jq {
+        Some(jq) => run_jq(&jq.printing(context.printer.is_terminal), lock.as_bytes(), context)?,
+        None if context.printer.is_terminal && args.format == Format::Human => {
+            let (palette, width) = (context.printer.palette, context.printer.width);
+            context.printer.text(&text(&surface, &palette, width))?;
+        }
+        None => context.printer.text(&lock)?,
+    }
+    Ok(Outcome::Clean)
+}

@@ -24,6 +24,7 @@ pub(crate) use request::{Answer, AuthorizationRequest, Secrets};
 
 use oauth2::AsyncHttpClient;
 pub(crate) use oauth2::{HttpRequest, HttpResponse};
+use serde_json::Value;
 use std::pin::Pin;
 
 /// Why an exchange failed.
@@ -45,8 +46,33 @@ impl<'c> AsyncHttpClient<'c> for LibraryClient<'_> {
     type Future = ResponseFuture<'c>;
 
     fn call(&'c self, request: HttpRequest) -> Self::Future {
-        self.0.send(request)
+        let endpoint = request.uri().to_string();
+        Box::pin(async move { token_response(&endpoint, self.0.send(request).await?) })
     }
+}
+
+/// The response of a token endpoint for the library, which would not say what is wrong with it.
+fn token_response(endpoint: &str, response: HttpResponse) -> Result<HttpResponse, Unreachable> {
+    let (head, body) = response.into_parts();
+    let parsed: Option<Value> = serde_json::from_slice(&body).ok().filter(Value::is_object);
+    let said = |what: &str| Unreachable(format!("{endpoint} gave no token: it answered HTTP {} {what}", head.status));
+    let Some(mut parsed) = parsed else { return Err(said("without a JSON object")) };
+    if !head.status.is_success() {
+        return match parsed["error"].is_string() {
+            true => Ok(HttpResponse::from_parts(head, body)),
+            false => Err(said("without an `error`")),
+        };
+    }
+    for member in ["access_token", "token_type"] {
+        if !parsed[member].is_string() {
+            return Err(said(&format!("without `{member}`")));
+        }
+    }
+    // Only recommended (RFC 6749 §5.1): a token with a wrong one is used until the server refuses it.
+    if !parsed["expires_in"].is_u64() {
+        parsed.as_object_mut().map(|members| members.remove("expires_in"));
+    }
+    Ok(HttpResponse::from_parts(head, parsed.to_string().into_bytes()))
 }
 
 /// The complete response to a request.

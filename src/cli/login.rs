@@ -57,12 +57,18 @@ impl LoginOptions {
         self.login
     }
 
-    /// The remote server with the user's login, if that is wanted.
+    /// The remote server with the user's login, if that is wanted. `secret_variables` are the environment variables that
+    /// the command line names, which no browser gets.
     ///
     /// # Errors
     ///
     /// The options contradict each other, or there can be no login at this URL.
-    pub(super) fn apply(&self, remote: Remote, context: &Context) -> Result<Remote, CommandError> {
+    pub(super) fn apply(
+        &self,
+        remote: Remote,
+        secret_variables: Vec<String>,
+        context: &Context,
+    ) -> Result<Remote, CommandError> {
         if !self.login {
             let next = "add --login, or log in once with `mcpreel login URL`";
             return match self.browser.given() {
@@ -74,7 +80,7 @@ impl LoginOptions {
         refuse(own.then_some("--login"), "a header `Authorization`", "the header already contains your credentials")?;
         let next = "a token would go to a server that nobody has verified; trust its certificate with --cacert FILE";
         refuse(remote.insecure.then_some("--login"), "--insecure", next)?;
-        let settings = LoginSettings { browser: self.browser.browser(), ..LoginSettings::default() };
+        let settings = LoginSettings { browser: self.browser.browser(), secret_variables, ..LoginSettings::default() };
         let login = UserLogin::new(&remote, settings, context.notices())?.login();
         Ok(Remote { login: Some(login), ..remote })
     }

@@ -13,6 +13,7 @@ use crate::sessions::live::{self, JoinRoute};
 use crate::transport::Remote;
 use crate::wire::MessageLimit;
 use clap::{ArgAction, Args};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -368,8 +369,15 @@ impl Target {
     ) -> Result<Remote, CommandError> {
         self.check_attached()?;
         let Reaching { headers: headers_given, header_env, cacert, insecure, login } = &self.reaching;
+        let of_server = self.starting.env.iter().map(|(name, _)| name.clone());
+        let named = of_server.chain(header_env.iter().map(|(_, holder)| holder.clone()));
+        let secrets: RefCell<Vec<String>> = RefCell::new(named.collect());
         for (name, value) in headers_given {
-            let names = Names { variable: &variable, workspace: Path::new(".") };
+            let named = |name: &str| {
+                secrets.borrow_mut().push(name.to_owned());
+                variable(name)
+            };
+            let names = Names { variable: &named, workspace: Path::new(".") };
             let value = expand(value, &names).map_err(|error| CommandError::usage(format!("-H {name}: {error}")));
             headers.push((name.clone(), value?));
         }
@@ -383,7 +391,7 @@ impl Target {
         }
         let limit = self.limits.max_message;
         let remote = Remote { url, headers, cacert: cacert.clone(), insecure: *insecure, login: None, limit };
-        login.apply(remote, context)
+        login.apply(remote, secrets.into_inner(), context)
     }
 }
 

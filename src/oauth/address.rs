@@ -44,6 +44,26 @@ pub(super) fn covers(resource: &Url, server: &Url) -> bool {
     resource.origin() == server.origin() && is_below && has_query
 }
 
+/// What is wrong with a URL as a client id (OAuth Client ID Metadata Document, Client Identifier URL).
+pub(super) fn wrong_with_client_id(text: &str) -> Option<&'static str> {
+    let Ok(url) = Url::parse(text) else { return Some("it is not a valid URL") };
+    let path = text.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase().replace("%2e", ".");
+    if url.scheme() != "https" {
+        return Some("the URL of a client id metadata document must use https");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Some("the URL of a client id metadata document must not contain a user name or password");
+    }
+    if url.path().len() <= 1 {
+        return Some("the URL of a client id metadata document must have a path");
+    }
+    if text.contains('#') {
+        return Some("the URL of a client id metadata document must not contain a fragment");
+    }
+    let has_dots = path.split('/').any(|segment| segment == "." || segment == "..");
+    has_dots.then_some("the URL of a client id metadata document must not contain the path segments `.` and `..`")
+}
+
 /// A URL as a resource identifier: without a fragment, and without the slash of an empty path (MCP 2025-11-25, Canonical
 /// Server URI).
 pub(super) fn canonical(server: &Url) -> String {
@@ -96,6 +116,27 @@ mod tests {
         for refused in ["http://auth/", "http://10.0.0.1/", "ftp://auth/", "auth", "https://u:p@auth/", "https://a/#x"]
         {
             assert!(!is_named(refused, &near), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_client_id_that_is_a_url_can_be_the_address_of_a_document() {
+        for right in ["https://app/client.json", "https://app:8443/a/b?c=d", "HTTPS://app/..a/b."] {
+            assert_eq!(wrong_with_client_id(right), None, "{right}");
+        }
+        for (wrong, why) in [
+            ("http://app/client.json", "must use https"),
+            ("https://app", "must have a path"),
+            ("https://app/", "must have a path"),
+            ("https://u@app/c", "user name"),
+            ("https://u:p@app/c", "user name"),
+            ("https://app/c#", "fragment"),
+            ("https://app/a/../c", "path segments"),
+            ("https://app/./c", "path segments"),
+            ("https://app/a/%2E%2e/c", "path segments"),
+            ("https://", "not a valid URL"),
+        ] {
+            assert!(wrong_with_client_id(wrong).is_some_and(|said| said.contains(why)), "{wrong}");
         }
     }
 

@@ -1,5 +1,8 @@
 //! Reads `WWW-Authenticate` (RFC 9110 §11.6.1): the parameters of its Bearer challenges (RFC 6750 §3, RFC 9728 §5.1).
 
+use super::error::quoted;
+use std::fmt;
+
 /// The parameters of a server's Bearer challenge that decide how to log in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Challenge {
@@ -39,6 +42,16 @@ impl Challenge {
             "error" => drop(self.error.get_or_insert(value)),
             _ => {}
         }
+    }
+}
+
+impl fmt::Display for Challenge {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scopes = self.scopes.as_ref().map(|scopes| scopes.join(" "));
+        let known = [("error", &self.error), ("scope", &scopes), ("resource_metadata", &self.resource_metadata)];
+        let given = known.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        let given: Vec<String> = given.map(|(name, value)| format!("{name}={:?}", quoted(value))).collect();
+        write!(out, "Bearer {}", given.join(", "))
     }
 }
 
@@ -115,6 +128,8 @@ mod tests {
         // RFC 6750 §3.
         let expired = r#"Bearer realm="example", error="invalid_token", error_description="The access token expired""#;
         assert_eq!(read(&[expired]), Some((None, None, some("invalid_token"))));
+        let shown = Challenge::read([expired]).map(|challenge| challenge.to_string());
+        assert_eq!(shown, some("Bearer error=\"invalid_token\""));
         // RFC 9110 §11.6.1: two challenges in one header.
         let two = r#"Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"""#;
         assert_eq!(read(&[two]), None);

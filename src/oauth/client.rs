@@ -1,6 +1,7 @@
 //! mcpreel as a client of an authorization server: registered by the user, known by a metadata document, or registered
 //! on the spot (RFC 7591).
 
+use super::address::wrong_with_client_id;
 use super::challenge::split_scopes;
 use super::discovery::AuthorizationServer;
 use super::error::quoted;
@@ -18,14 +19,28 @@ pub(crate) enum Identity {
     /// A client that mcpreel registers itself.
     #[default]
     Dynamic,
-    /// A client that the user has registered, with its secret if it has one.
-    Registered(String, Option<ClientSecret>),
+    /// A client that the user has registered, with its secret if it has one, and the name of the environment variable
+    /// with that secret.
+    Registered(String, Option<ClientSecret>, Option<String>),
 }
 
 impl Identity {
     /// Whether the id is the URL of a client id metadata document.
     fn is_document(id: &str) -> bool {
-        Url::parse(id).is_ok_and(|url| url.scheme() == "https" && url.path().len() > 1)
+        Self::is_url(id) && wrong_with_client_id(id).is_none()
+    }
+
+    fn is_url(id: &str) -> bool {
+        let scheme = id.split("://").next().unwrap_or_default().to_ascii_lowercase();
+        id.contains("://") && matches!(scheme.as_str(), "http" | "https")
+    }
+
+    /// Checks a client id that the user names.
+    ///
+    /// # Errors
+    /// It is a URL, but cannot be that of a client id metadata document.
+    pub(crate) fn check(id: &str) -> Result<(), &'static str> {
+        wrong_with_client_id(id).filter(|_| Self::is_url(id)).map_or(Ok(()), Err)
     }
 }
 
@@ -49,6 +64,9 @@ pub(crate) struct Client {
     /// Its secret; public clients have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<ClientSecret>,
+    /// The environment variable with the secret, if the user named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_variable: Option<String>,
     /// The secret is sent in the body of requests, rather than as HTTP Basic.
     #[serde(default)]
     pub secret_in_body: bool,
@@ -74,7 +92,8 @@ impl Client {
 }
 
 /// The client for a login at `server` (MCP 2025-11-25, Client Registration Approaches). `known` is a client of the same
-/// authorization server, which is used again if possible.
+/// authorization server, which is used again if possible. `scopes` are those to request now, `supported` all that the
+/// server names.
 ///
 /// # Errors
 /// There is no way to become a client.
@@ -84,14 +103,19 @@ pub(crate) async fn client(
     (identity, known): (&Identity, Option<&Client>),
     redirect_uri: &str,
     scopes: &[String],
+    supported: &[String],
 ) -> Result<Client, OAuthError> {
-    if let Identity::Registered(id, secret) = identity {
-        return registered(server, id, secret.clone(), redirect_uri);
+    if let Identity::Registered(id, secret, variable) = identity {
+        let client = registered(server, id, secret.clone(), redirect_uri)?;
+        return Ok(Client { secret_variable: variable.clone(), ..client });
     }
     if let Some(known) = known.filter(|known| known.serves(redirect_uri, scopes)) {
         return Ok(Client { redirect_uri: redirect_uri.to_owned(), ..known.clone() });
     }
-    register(exchanges, server, redirect_uri, scopes).await
+    // With all scopes of the server, so that this client can ask for more of them later.
+    let more = supported.iter().filter(|scope| !scopes.is_empty() && !scopes.contains(scope));
+    let scopes: Vec<String> = scopes.iter().chain(more).cloned().collect();
+    register(exchanges, server, redirect_uri, &scopes).await
 }
 
 fn registered(
@@ -106,8 +130,9 @@ fn registered(
     }
     Ok(Client {
         id: id.to_owned(),
-        secret_in_body: auth_method(server) == "client_secret_post",
+        secret_in_body: auth_method(server)? == "client_secret_post",
         secret,
+        secret_variable: None,
         registration: if is_document { Registration::Document } else { Registration::Registered },
         redirect_uri: redirect_uri.to_owned(),
         scopes: Vec::new(),
@@ -116,10 +141,11 @@ fn registered(
 
 /// How to authenticate at the token endpoint: not at all if possible, because a program on a user's machine keeps no
 /// secrets. Without a list, the default is Basic (RFC 8414 §2), but public clients must be supported (OAuth 2.1 §2.1).
-fn auth_method(server: &AuthorizationServer) -> &'static str {
-    let Some(methods) = &server.auth_methods else { return "none" };
+fn auth_method(server: &AuthorizationServer) -> Result<&'static str, OAuthError> {
+    let Some(methods) = server.auth_methods.as_ref().filter(|methods| !methods.is_empty()) else { return Ok("none") };
     let known = ["none", "client_secret_post", "client_secret_basic"];
-    known.into_iter().find(|known| methods.iter().any(|method| method == known)).unwrap_or("none")
+    let found = known.into_iter().find(|known| methods.iter().any(|method| method == known));
+    found.ok_or_else(|| OAuthError::NoAuthMethod(quoted(&server.issuer), quoted(&methods.join(", "))))
 }
 
 #[derive(Deserialize)]
@@ -138,7 +164,7 @@ async fn register(
 ) -> Result<Client, OAuthError> {
     let endpoint = server.registration_endpoint.as_ref();
     let endpoint = endpoint.ok_or_else(|| OAuthError::NoRegistration(quoted(&server.issuer)))?;
-    let asked = auth_method(server);
+    let asked = auth_method(server)?;
     let request = registration(endpoint, asked, redirect_uri, scopes)?;
     let response = exchanges.send(request).await.map_err(|error| OAuthError::Exchange(error.0))?;
     let Registered { client_id, client_secret, token_endpoint_auth_method, scope } = match response.status().as_u16() {
@@ -150,6 +176,7 @@ async fn register(
     Ok(Client {
         id: client_id,
         secret: client_secret.filter(|_| method != "none"),
+        secret_variable: None,
         secret_in_body: method == "client_secret_post",
         registration: Registration::Dynamic,
         redirect_uri: redirect_uri.to_owned(),

@@ -19,6 +19,8 @@ pub(crate) struct ProtectedServer {
     pub resource: String,
     /// The scopes to request: those of the challenge, else those of the metadata.
     pub scopes: Vec<String>,
+    /// All scopes that the metadata names.
+    pub supported: Vec<String>,
     /// The authorization server.
     pub authorization: AuthorizationServer,
 }
@@ -95,6 +97,7 @@ pub(crate) async fn discover(
         // Servers of 2025-03-26 have no metadata of their own: their origin is the authorization server.
         Err(_) => None,
     };
+    let is_guessed = resource.is_none();
     let (identifier, issuers, supported) = match resource {
         None => (canonical(server), vec![server.origin().ascii_serialization()], None),
         Some(ResourceMetadata { resource, authorization_servers, scopes_supported }) => {
@@ -103,10 +106,19 @@ pub(crate) async fn discover(
         }
     };
     let issuer = issuers.iter().find(|issuer| preferred == Some(issuer)).or(issuers.first());
-    let authorization =
-        authorization_server(exchanges, issuer.ok_or(OAuthError::NoAuthorizationServer)?, server).await?;
-    let scopes = challenge.scopes.clone().or(supported).unwrap_or_default();
-    Ok(ProtectedServer { server: server.clone(), resource: identifier, scopes, authorization })
+    let issuer = issuer.ok_or(OAuthError::NoAuthorizationServer)?;
+    let authorization = authorization_server(exchanges, issuer, server).await.map_err(|error| match error {
+        OAuthError::NoMetadata { of, why } if is_guessed => OAuthError::NoMetadata {
+            of,
+            why: format!(
+                "{why}; the server has no metadata that names one, so its own address was tried (MCP 2025-03-26)"
+            ),
+        },
+        error => error,
+    })?;
+    let scopes = challenge.scopes.clone().or_else(|| supported.clone()).unwrap_or_default();
+    let supported = supported.unwrap_or_default();
+    Ok(ProtectedServer { server: server.clone(), resource: identifier, scopes, supported, authorization })
 }
 
 /// Whether the metadata's resource is the server (RFC 9728 §3.3).
@@ -125,7 +137,8 @@ async fn authorization_server(
     let fetched = fetch(exchanges, &issuer_places(&place)).await?;
     let of = format!("the authorization server {}", quoted(issuer));
     let found: IssuerMetadata = fetched.map_err(|why| OAuthError::NoMetadata { of, why })?;
-    // The slash after a host is not part of what a URL says (RFC 3986 §6.2.3), and metadata often differ in it.
+    // RFC 8414 §3.3 asks for identical texts. The slash after a host is not part of what a URL says (RFC 3986 §6.2.3), and
+    // servers that use a URL type for their metadata add it, as those of the Python SDK.
     let is_same = found.issuer == issuer || place.path() == "/" && Url::parse(&found.issuer).as_ref() == Ok(&place);
     if !is_same {
         return Err(OAuthError::WrongIssuer { expected: quoted(issuer), found: quoted(&found.issuer) });

@@ -57,12 +57,20 @@ pub(crate) enum OAuthError {
     /// The authorization server does not accept a URL as a client id.
     #[error("the authorization server {0} does not support client id metadata documents")]
     NoDocuments(String),
+    /// Clients cannot authenticate as mcpreel can.
+    #[error("the authorization server {0} lets clients authenticate only by {1}, which mcpreel does not support")]
+    NoAuthMethod(String, String),
     /// The registration was refused.
     #[error("the authorization server refused to register mcpreel: {0}")]
     Registration(String),
     /// The response came from another authorization server than the one that was asked.
     #[error("the response to the login came from another authorization server than {0}")]
     MixUp(String),
+    /// The response names no issuer.
+    #[error(
+        "the response to the login names no issuer (`iss`), although the metadata of {0} says that its responses always do"
+    )]
+    NoIssuer(String),
     /// The authorization server, or the user, refused the login.
     #[error("the authorization server refused the login: {0}")]
     Refused(String),
@@ -86,7 +94,9 @@ impl OAuthError {
                 "mcpreel does not log in, because the token would be for another server; use the URL that the metadata \
                  names, if you trust it"
             }
-            Self::MixUp(_) => "nothing was sent to either of them; log in again, and tell the server's operator",
+            Self::MixUp(_) | Self::NoIssuer(_) => {
+                "the code was sent to nobody; log in again, and tell the server's operator"
+            }
             Self::Ended(_) => "log in again with `mcpreel login URL`",
             _ => return None,
         })

@@ -19,6 +19,9 @@ use url::form_urlencoded::{Serializer, byte_serialize};
 /// A token is renewed this many seconds before it expires, because a request takes some time; at most a quarter of its life.
 const EARLY_SECONDS: u64 = 30;
 
+/// The maximum number of earlier logins that are kept for the logout.
+const MAX_REPLACED: usize = 8;
+
 /// The tokens for one server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Grant {
@@ -50,6 +53,9 @@ pub(crate) struct Grant {
     /// The server has refused the access token, and it could not be refreshed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_refused: bool,
+    /// Earlier logins of the same client, whose tokens are revoked together with this one's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    replaced: Vec<Self>,
 }
 
 impl Grant {
@@ -74,6 +80,7 @@ impl Grant {
             renew_at: None,
             scopes,
             is_refused: false,
+            replaced: Vec::new(),
         };
         grant.with(response, now)
     }
@@ -95,7 +102,24 @@ impl Grant {
             is_refused: false,
             ..self
         };
-        grant.header().map(|_| grant).ok_or_else(|| OAuthError::Token("it cannot be sent in a header".to_owned()))
+        match wrong_with_token(grant.access_token.secret()) {
+            Some(why) => Err(OAuthError::Token(why.to_owned())),
+            None => Ok(grant),
+        }
+    }
+
+    /// This login in place of an earlier one. Returns that one if its tokens should be revoked now: some authorization
+    /// servers revoke all tokens of a client at once, so those of the same client are kept until the logout.
+    pub(crate) fn replacing(mut self, mut earlier: Self) -> (Self, Option<Self>) {
+        self.replaced.append(&mut earlier.replaced);
+        let mut now = Some(earlier);
+        if let Some(earlier) = now.take_if(|it| it.issuer == self.issuer && it.client.id == self.client.id) {
+            let is_same = earlier.access_token.secret() == self.access_token.secret();
+            self.replaced.extend(Some(earlier).filter(|_| !is_same));
+        }
+        let forgotten = self.replaced.len().saturating_sub(MAX_REPLACED);
+        self.replaced.drain(..forgotten);
+        (self, now)
     }
 
     /// The value of `Authorization`.
@@ -147,11 +171,18 @@ impl Grant {
         self.clone().with(&response, now)
     }
 
-    /// Revokes the tokens (RFC 7009). Returns whether the authorization server supports that.
+    /// Revokes the tokens, and those of earlier logins of the same client (RFC 7009). Returns whether the authorization server supports that.
     ///
     /// # Errors
     /// The authorization server refused.
     pub(crate) async fn revoke(&self, exchanges: &dyn Exchanges) -> Result<bool, OAuthError> {
+        for earlier in &self.replaced {
+            earlier.revoke_own(exchanges).await?;
+        }
+        self.revoke_own(exchanges).await
+    }
+
+    async fn revoke_own(&self, exchanges: &dyn Exchanges) -> Result<bool, OAuthError> {
         let Some(endpoint) = &self.revocation_endpoint else { return Ok(false) };
         let refresh = self.refresh_token.as_ref().map(|token| (token.secret(), "refresh_token"));
         for (token, kind) in refresh.into_iter().chain([(self.access_token.secret(), "access_token")]) {
@@ -195,6 +226,17 @@ impl Grant {
     }
 }
 
+/// What is wrong with an access token (RFC 6750 §2.1, b64token).
+fn wrong_with_token(token: &str) -> Option<&'static str> {
+    let letters = token.trim_end_matches('=');
+    let is_allowed = |letter: u8| letter.is_ascii_alphanumeric() || b"-._~+/".contains(&letter);
+    match letters.bytes().all(is_allowed) {
+        _ if letters.is_empty() => Some("`access_token` is empty"),
+        false => Some("`access_token` contains characters that a bearer token cannot have (RFC 6750 §2.1)"),
+        true => None,
+    }
+}
+
 /// A client of the library with a token endpoint.
 pub(super) type TokenClient = BasicClient<EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
 
@@ -222,7 +264,10 @@ pub(super) fn failed(error: RequestTokenError<Unreachable, BasicErrorResponse>, 
             format!("{}{description}", response.error().as_ref())
         }
         // Not the library's text, which could repeat the body.
-        RequestTokenError::Parse(..) => "its response is not valid".to_owned(),
+        RequestTokenError::Parse(error, _) => match error.path().to_string().as_str() {
+            "." => "its response is not valid".to_owned(),
+            member => format!("its response is not valid (`{member}`)"),
+        },
         RequestTokenError::Other(why) => why.clone(),
     };
     let said = without(secrets, said);

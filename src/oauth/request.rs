@@ -90,6 +90,7 @@ impl AuthorizationRequest {
         match named {
             [issuer] if *issuer == authorization.issuer => Ok(()),
             [] if !authorization.identifies_itself => Ok(()),
+            [] => Err(OAuthError::NoIssuer(quoted(&authorization.issuer))),
             _ => Err(OAuthError::MixUp(quoted(&authorization.issuer))),
         }
     }

@@ -74,6 +74,7 @@ fn ours() -> Client {
     Client {
         id: "ours".to_owned(),
         secret: None,
+        secret_variable: None,
         secret_in_body: false,
         registration: Registration::Dynamic,
         redirect_uri: "http://127.0.0.1:7/callback".to_owned(),
@@ -147,6 +148,7 @@ fn meaning(answer: &Answer) -> String {
         Answer::Foreign(_) => "foreign".to_owned(),
         Answer::Final(Ok(code)) => code.secret().clone(),
         Answer::Final(Err(OAuthError::MixUp(_))) => "mix-up".to_owned(),
+        Answer::Final(Err(OAuthError::NoIssuer(_))) => "no issuer".to_owned(),
         Answer::Final(Err(error)) => error.to_string(),
     }
 }
@@ -180,7 +182,7 @@ async fn responses_are_checked_as_the_table_of_mcp_2026_07_28_says() {
     server.authorization.identifies_itself = true;
     let secrets = Secrets { state: "s".to_owned(), verifier: "v".repeat(43) };
     let strict = AuthorizationRequest::new(server, ours(), Vec::new(), secrets).expect("a request");
-    assert_eq!(meaning(&strict.read_answer("code=c&state=s")), "mix-up");
+    assert_eq!(meaning(&strict.read_answer("code=c&state=s")), "no issuer");
     assert_eq!(meaning(&strict.read_answer(&format!("code=c&state=s&{iss}"))), "c");
 }
 
@@ -230,10 +232,15 @@ async fn a_client_is_registered_unless_there_is_one_that_serves() {
     let scopes = ["a".to_owned()];
     let get = async |identity: &Identity, known: Option<&Client>, redirect: &str, scopes: &[String]| {
         let scripted = Scripted::with(vec![(201, json!({"client_id": "new", "client_secret": "s"}))]);
-        let client = client(&scripted, &server.authorization, (identity, known), redirect, scopes).await;
+        let client = client(&scripted, &server.authorization, (identity, known), redirect, scopes, &[]).await;
         (client.expect("a client"), scripted.asked().len())
     };
     let (known, here) = (ours(), ours().redirect_uri);
+    // It is registered with all scopes of the server, so that it can ask for them later.
+    let scripted = Scripted::with(vec![(201, json!({"client_id": "new"}))]);
+    let (supported, identity) = (["b".to_owned(), "a".to_owned()], (&Identity::Dynamic, None));
+    let registered = client(&scripted, &server.authorization, identity, &here, &scopes, &supported).await;
+    assert_eq!(registered.expect("a client").scopes, ["a", "b"]);
     let (client, requests) = get(&Identity::Dynamic, Some(&known), &here, &scopes).await;
     assert_eq!((client.id.as_str(), requests), ("ours", 0));
     for (redirect, scopes) in [("http://127.0.0.1:8/callback", &scopes[..]), (&here, &["a".to_owned(), "b".to_owned()])]
@@ -242,7 +249,7 @@ async fn a_client_is_registered_unless_there_is_one_that_serves() {
         assert_eq!((client.id.as_str(), requests, client.secret_in_body), ("new", 1, true));
         assert_eq!((client.redirect_uri.as_str(), &client.scopes[..]), (redirect, scopes));
     }
-    let named = Identity::Registered("mine".to_owned(), None);
+    let named = Identity::Registered("mine".to_owned(), None, None);
     let (client, requests) = get(&named, Some(&known), &here, &scopes).await;
     assert_eq!((client.id.as_str(), requests, client.registration), ("mine", 0, Registration::Registered));
 }
@@ -251,7 +258,8 @@ async fn a_client_is_registered_unless_there_is_one_that_serves() {
 async fn a_registration_that_is_refused_says_why() {
     let refused = async |server: &AuthorizationServer, status, answer| {
         let scripted = Scripted::with(vec![(status, answer)]);
-        let failed = client(&scripted, server, (&Identity::Dynamic, None), "http://127.0.0.1:1/callback", &[]).await;
+        let failed =
+            client(&scripted, server, (&Identity::Dynamic, None), "http://127.0.0.1:1/callback", &[], &[]).await;
         failed.expect_err("refused").to_string()
     };
     let (server, _) = discovered(&Challenge::default(), Some(ISSUER)).await;

@@ -385,11 +385,15 @@ impl Exchanges {
         }
     }
 
-    /// Records that mcpreel sent a request again with another token. The time of this event is when it did.
-    fn send_again(&self, number: u32, status: StatusCode) {
+    /// Records that mcpreel sent a request again with another token after this status, or only after it had waited for
+    /// a token. The time of this event is when it did.
+    fn send_late(&self, number: u32, status: Option<StatusCode>) {
         let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
-        let reported = json!({"what": "sent again", "status": status.as_u16()});
+        let reported = match status {
+            Some(status) => json!({"what": "sent again", "status": status.as_u16()}),
+            None => json!({"what": "sent later"}),
+        };
         self.transport(stream, number, Flags::toward(Direction::ClientToServer).with(Flags::INJECTED), &reported);
     }
 
@@ -510,7 +514,8 @@ impl ExchangeObserver for Exchanges {
             ExchangeEvent::RequestBody(bytes) => self.push(exchange, ClientToServer, bytes),
             ExchangeEvent::RequestEnd(reason) => self.end(exchange, ClientToServer, reason, false),
             ExchangeEvent::Response(head) => self.begin_response(exchange, head),
-            ExchangeEvent::SentAgain(status) => self.send_again(exchange, status),
+            ExchangeEvent::SentAgain(status) => self.send_late(exchange, Some(status)),
+            ExchangeEvent::SentLater => self.send_late(exchange, None),
             ExchangeEvent::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
             ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason, false),
             ExchangeEvent::ClientGone(reason) => self.end(exchange, ServerToClient, Some(reason), true),

@@ -5,6 +5,7 @@ use super::queue::{Queue, Ready};
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{InjectionProgress, Session};
 use crate::trace::{EventKind, Flags};
+use crate::transport::client::waiting::Waiting;
 use crate::transport::local::stdio::read_messages;
 use crate::transport::{Incoming, Link, Undelivered, budget};
 use crate::wire::MessageLimit;
@@ -22,7 +23,8 @@ const DELETE_TIMEOUT: Duration = Duration::from_secs(30);
 const NOT_DELIVERED: i64 = -32000;
 
 /// Sends lines to the link and messages back, until either side ends. `orders` are injected messages. An error response
-/// to an undelivered request is recorded as injected.
+/// to an undelivered request is recorded as injected. A client that has closed its input does not wait for a user who is
+/// asked to log in.
 ///
 /// # Errors
 /// The client cannot be written to; with `InvalidData`, one of the connections failed.
@@ -40,6 +42,7 @@ pub(crate) async fn run(
     let mut grace_period = None;
     // Neither side waits for the other: at most one message per direction is held here.
     let (mut outbox, mut said) = (VecDeque::new(), None);
+    let waiting = link.waiting().cloned();
     let ended = loop {
         if grace_period.is_some() && open.is_empty() && outbox.is_empty() && said.is_none() {
             break Ok(());
@@ -84,6 +87,7 @@ pub(crate) async fn run(
                 }
             },
             () = until(grace_period) => break Ok(()),
+            () = user_is_asked(waiting.as_ref()), if grace_period.is_some() => return Ok(()),
         }
     };
     drop(to_client);
@@ -150,6 +154,13 @@ fn keep(shared: Option<&SharedSession>, direction: Direction, message: Vec<u8>) 
             }
         }),
         None => Some(message),
+    }
+}
+
+async fn user_is_asked(waiting: Option<&Waiting>) {
+    match waiting {
+        Some(waiting) => waiting.user_is_asked().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -304,6 +315,22 @@ mod tests {
         let carried = run(ours, (io::empty().chain(Never), MessageLimit::default()), full, None, none);
         assert!(tokio::time::timeout(Duration::from_millis(300), carried).await.is_err(), "the runtime goes on");
         drop(unread);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_has_left_does_not_wait_for_a_login() {
+        let (ours, mut theirs) = Link::pair();
+        let waiting = Waiting::default();
+        let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n";
+        let (_orders, none) = mpsc::channel(1);
+        let link = ours.with_login(Some(&waiting));
+        let carried =
+            tokio::spawn(async move { run(link, (&input[..], MessageLimit::default()), io::sink(), None, none).await });
+        assert!(matches!(theirs.receive().await, Incoming::Message(_)));
+        let began = tokio::time::Instant::now();
+        let _asked = waiting.ask_user();
+        carried.await.expect("not aborted").expect("ended");
+        assert_eq!(began.elapsed(), Duration::ZERO);
     }
 
     /// An input that never has data.

@@ -5,6 +5,7 @@ use crate::host::client::{
     Answer, ClientConfig, ClientEngine, FailureReason, Handshake, Output, Params, RequestHandle,
 };
 use crate::host::fire_user_message::{Output as FireOutput, UserMessageFire};
+use crate::transport::client::waiting::Waiting;
 use crate::transport::{Incoming, Link, Undelivered};
 use crate::wire::Envelope;
 use std::collections::VecDeque;
@@ -101,6 +102,8 @@ pub(crate) struct Runner<E: Engine> {
     pub engine: E,
     link: Link,
     began: Instant,
+    /// How long requests had waited for a token before.
+    waited_before: Duration,
     outbox: VecDeque<Vec<u8>>,
     waiting: VecDeque<E::Output>,
     peer_gone: bool,
@@ -190,17 +193,38 @@ impl<E: Engine> Runner<E> {
     /// Starts the engine.
     pub(crate) async fn start(mut engine: E, link: Link) -> Self {
         let began = Instant::now();
+        let waited_before = link.waiting().map_or(Duration::ZERO, |waiting| waiting.total(began));
         let first = engine.start(Duration::ZERO);
         let (outbox, waiting, said) = Default::default();
         let patience = DELETE_TIMEOUT;
-        let mut runner = Self { engine, link, began, outbox, waiting, peer_gone: false, patience, said };
+        let mut runner = Self { engine, link, began, waited_before, outbox, waiting, peer_gone: false, patience, said };
         runner.take(first);
         runner
     }
 
-    /// The engine's time.
+    /// The engine's time. It stands still while a request waits for a token: the user who logs in has more time than a
+    /// server, and latencies are those of the server.
     pub(crate) fn now(&self) -> Duration {
-        self.began.elapsed()
+        let now = Instant::now();
+        (now - self.began).saturating_sub(self.waited(now))
+    }
+
+    /// How long requests have waited for a token since the beginning.
+    fn waited(&self, now: Instant) -> Duration {
+        self.link.waiting().map_or(Duration::ZERO, |waiting| waiting.total(now).saturating_sub(self.waited_before))
+    }
+
+    /// Whether the engine's time stands still, and a future that completes when that may have changed.
+    fn standstill(&self) -> (bool, impl Future<Output = ()> + use<E>) {
+        let watched = self.link.waiting().map(Waiting::watch);
+        let (is_still, changed) = watched.unzip();
+        let changed = async move {
+            match changed {
+                Some(changed) => changed.await,
+                None => std::future::pending().await,
+            }
+        };
+        (is_still.unwrap_or_default(), changed)
     }
 
     /// Whether there is an output waiting for [`Runner::next`].
@@ -227,11 +251,15 @@ impl<E: Engine> Runner<E> {
             if self.peer_gone || until.is_some_and(|until| self.now() >= until) {
                 return None;
             }
-            let timer = self.engine.next_timeout().into_iter().chain(until).min().map(|at| self.began + at);
+            let (is_still, changed) = self.standstill();
+            let began = self.began + self.waited(Instant::now());
+            let due = self.engine.next_timeout().into_iter().chain(until).min();
+            let timer = due.filter(|_| !is_still).map(|at| began + at);
             // Wake the engine in time even if the other side does not read.
             let incoming = tokio::select! {
                 incoming = self.link.turn(&mut self.outbox) => incoming,
                 () = sleep_until(timer) => None,
+                () = changed => None,
             };
             // Take the time before the message, so that the engine sees due timers first.
             let now = self.now();
@@ -477,6 +505,44 @@ mod tests {
         let failure = connection.ready(|_| {}).await.expect_err("times out");
         assert!(matches!(failure, Failure::TimedOut { method, .. } if method == "initialize"));
         connection.runner.close().await;
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn the_time_of_a_login_counts_neither_as_latency_nor_for_timeouts() {
+        let (ours, mut theirs) = Link::pair();
+        let waiting = Waiting::default();
+        let of_server = waiting.clone();
+        // It answers to `slow` after a second, before which the user takes five minutes to log in.
+        tokio::spawn(async move {
+            while let Incoming::Message(message) = theirs.receive().await {
+                let envelope = Envelope::scan(&message);
+                let (Some(id), Some(method)) = (envelope.id, envelope.method.as_deref()) else { continue };
+                let id = String::from_utf8_lossy(id.0).into_owned();
+                if matches!(method, "slow" | "silent") {
+                    let login = of_server.begin();
+                    tokio::time::sleep(Duration::from_secs(300)).await;
+                    drop(login);
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                let answer = match method {
+                    "slow" => Some(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)),
+                    method => legacy(method, &id),
+                };
+                if let Some(answer) = answer {
+                    theirs.send(answer.into_bytes()).await;
+                }
+            }
+        });
+        let link = ours.with_login(Some(&waiting));
+        let mut connection = Connection::open(ClientConfig::new("test", "1"), link, |_| {}).await;
+        connection.ready(|_| {}).await.expect("opens");
+        let answer = connection.request("slow", Params::Absent, |_| {}).await.expect("answered");
+        assert_eq!(answer.latency, Duration::from_secs(1));
+        let began = Instant::now();
+        let limit = Duration::from_secs(7);
+        let late = connection.request_within(limit, "silent", Params::Absent, |_| {}).await.expect_err("times out");
+        assert!(matches!(late, Failure::TimedOut { .. }));
+        assert_eq!(began.elapsed(), Duration::from_secs(307));
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]

@@ -2,41 +2,40 @@
 
 mod browser;
 mod error;
+mod history;
+mod page;
 mod probe;
 
 pub(crate) use browser::Browser;
 
 use crate::error::{CommandError, ErrorKind, Notices};
 use crate::files::logins::{LoginClaim, Logins, LoginsLock};
-use crate::oauth::client::{Client, Registration, client};
-use crate::oauth::{self, AuthorizationRequest, Challenge, Grant, Identity, OAuthError, ProtectedServer, Secrets};
+use crate::oauth::client::Registration;
+use crate::oauth::{self, Challenge, Grant, Identity, OAuthError, Secrets};
 use crate::redact::redact_url;
 use crate::transport::Remote;
 use crate::transport::client::authorization_server::AuthorizationServers;
 use crate::transport::client::http::HttpError;
 use crate::transport::client::login::{self, Login, Need, TokenFuture, TokenSource};
-use crate::transport::listen::redirect::RedirectListener;
+use crate::transport::client::waiting::Waiting;
 use crate::wire::text::excerpt;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use error::LoginError;
+use history::{FirstUse, History};
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
-use oauth2::AuthorizationCode;
 use probe::probe;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use url::Url;
 
 /// How long the user may take to log in, unless another time is given.
 pub(crate) const LOGIN_TIME: Duration = Duration::from_secs(300);
-/// After a login failed, or brought a token that the server refuses, the user is not asked again for this long, however
-/// many requests need a token.
-const PAUSE: Duration = Duration::from_secs(60);
 /// The maximum length of the scopes in a message, in characters.
 const MAX_SCOPES: usize = 200;
 /// How often to look whether another process has finished its login.
@@ -48,8 +47,8 @@ pub(crate) struct LoginSettings {
     pub browser: Browser,
     /// Who mcpreel is for the authorization server.
     pub identity: Identity,
-    /// The environment variable with the client's secret, which no browser gets.
-    pub secret_variable: Option<String>,
+    /// The environment variables that the command line names, which no browser gets.
+    pub secret_variables: Vec<String>,
     /// The scopes to request instead of those that the server names.
     pub scopes: Vec<String>,
     /// The port of the redirect address; 0 for any.
@@ -63,7 +62,7 @@ impl Default for LoginSettings {
         Self {
             browser: Browser::default(),
             identity: Identity::default(),
-            secret_variable: None,
+            secret_variables: Vec::new(),
             scopes: Vec::new(),
             port: 0,
             time: LOGIN_TIME,
@@ -78,8 +77,10 @@ struct Keeper {
     exchanges: AuthorizationServers,
     settings: LoginSettings,
     notices: Notices,
-    /// Held while a token is renewed. Contains the end of the last login, and the result.
-    last_login: Mutex<Option<(Instant, Result<(), LoginError>)>>,
+    /// Held while a token is renewed.
+    history: Mutex<History>,
+    first_use: std::sync::Mutex<FirstUse>,
+    waiting: Waiting,
 }
 
 /// The login at a remote server.
@@ -98,14 +99,15 @@ impl UserLogin {
         let server = server_url(&remote.url)?;
         let exchanges = AuthorizationServers::new(remote).map_err(LoginError::from)?;
         let exchanges = if notices.is_verbose { exchanges.reporting(notices.warn) } else { exchanges };
-        let last_login = Mutex::default();
-        let keeper = Keeper { server, logins: Logins::here()?, exchanges, settings, notices, last_login };
+        let logins = Logins::here()?;
+        let (history, first_use, waiting) = Default::default();
+        let keeper = Keeper { server, logins, exchanges, settings, notices, history, first_use, waiting };
         Ok(Self { remote: remote.clone(), keeper: Arc::new(keeper) })
     }
 
     /// For the requests of a client.
     pub(crate) fn login(&self) -> Login {
-        Login::new(Arc::new(Shared(Arc::clone(&self.keeper))))
+        Login::new(Arc::new(Shared(Arc::clone(&self.keeper))), self.keeper.waiting.clone())
     }
 
     /// Logs in, whether or not there is a token already. Returns the new login.
@@ -114,7 +116,15 @@ impl UserLogin {
     ///
     /// The login failed.
     pub(crate) async fn log_in(&self) -> Result<Grant, CommandError> {
-        let before = self.keeper.find()?.and_then(|grant| grant.header());
+        let known = self.keeper.find()?;
+        let before = known.as_ref().and_then(Grant::header);
+        if let Some(Grant { client, .. }) = known
+            && matches!(self.keeper.settings.identity, Identity::Dynamic)
+            && client.registration != Registration::Dynamic
+        {
+            let text = "as the client that you named in your last login";
+            (self.keeper.notices.warn)(&format!("{text}, {}; `mcpreel logout URL` forgets it", client.id));
+        }
         let response = probe(&self.remote, None).await?;
         let challenge = login::challenge(response.headers()).unwrap_or_default();
         if response.status() != StatusCode::UNAUTHORIZED {
@@ -187,6 +197,10 @@ impl TokenSource for Shared {
             Ok(renewed?)
         })
     }
+
+    fn note_use(&self, token: &HeaderValue, is_accepted: bool) {
+        self.0.first_use.lock().unwrap_or_else(PoisonError::into_inner).note(token, is_accepted);
+    }
 }
 
 impl Keeper {
@@ -211,11 +225,6 @@ impl Keeper {
         locked.map_err(|error| LoginError::File(CommandError::writing(self.logins.path(), &error).message))
     }
 
-    async fn keep(&self, grant: Grant) -> Result<(), LoginError> {
-        let lock = self.lock().await?;
-        self.put(&lock, grant)
-    }
-
     fn put(&self, lock: &LoginsLock, grant: Grant) -> Result<(), LoginError> {
         let kept = self.logins.put(lock, grant);
         kept.map_err(|error| LoginError::File(CommandError::writing(self.logins.path(), &error).message))
@@ -228,7 +237,7 @@ impl Keeper {
         if !grant.is_stale(now()) {
             return Ok(header);
         }
-        let _one_at_a_time = self.last_login.lock().await;
+        let _one_at_a_time = self.history.lock().await;
         match self.refresh(header.as_ref()).await {
             Ok(Some(refreshed)) => Ok(Some(refreshed)),
             // The server says what it thinks of the old one.
@@ -238,36 +247,62 @@ impl Keeper {
     }
 
     async fn renew(&self, need: &Need, used: Option<&HeaderValue>) -> Result<Option<HeaderValue>, LoginError> {
-        let mut last_login = self.last_login.lock().await;
-        let challenge = match need {
-            Need::Token { challenge, .. } | Need::Scopes(challenge) => challenge,
-        };
+        let mut history = self.history.lock().await;
         let serves = |grant: &Grant| serves(grant, need, used);
         // Another request or process was faster.
         if let Some(grant) = self.find()?.filter(serves) {
             return Ok(grant.header());
         }
-        if let Need::Token { is_second: false, .. } = need
-            && let Some(refreshed) = self.refresh(used).await?
-        {
+        let (challenge, is_second) = match need {
+            Need::Token { challenge, is_second } => (challenge, *is_second),
+            Need::Scopes(challenge) => return Ok(self.step_up(&mut history, challenge, serves, used).await),
+        };
+        if !is_second && let Some(refreshed) = self.refresh(used).await? {
             return Ok(Some(refreshed));
         }
-        let recent = last_login.as_ref().filter(|(at, _)| at.elapsed() < PAUSE);
-        if let Some((at, result)) = recent.filter(|(_, result)| result.is_err() || matches!(need, Need::Token { .. })) {
-            let left = PAUSE.saturating_sub(at.elapsed()).as_secs();
+        let helped = !self.first_use.lock().unwrap_or_else(PoisonError::into_inner).is_refused();
+        if let Some((left, failed)) = history.recent(helped) {
             self.report_step(&format!("no new login for {left} s, because the last one did not help"));
             // The server's own response says why it refuses the token.
-            return match result {
-                Ok(()) => Ok(used.cloned()),
-                Err(error) => Err(LoginError::Recent(Box::new(error.clone()))),
-            };
+            return failed.map_or_else(|| Ok(used.cloned()), |error| Err(LoginError::Recent(Box::new(error))));
         }
-        if let Need::Token { .. } = need {
-            self.note_refusal(used).await?;
+        self.note_refusal(used).await?;
+        let logged_in = self.log_in(challenge, false, serves).await;
+        history.note_login(logged_in.as_ref().map(|_| ()).map_err(LoginError::clone));
+        let header = logged_in?.header();
+        *self.first_use.lock().unwrap_or_else(PoisonError::into_inner) = FirstUse::of(header.clone());
+        Ok(header)
+    }
+
+    /// Lets the user grant more scopes. If there are none, the token stays, and the server's response goes to the client.
+    async fn step_up(
+        &self,
+        history: &mut History,
+        challenge: &Challenge,
+        serves: impl Fn(&Grant) -> bool,
+        used: Option<&HeaderValue>,
+    ) -> Option<HeaderValue> {
+        let wanted = challenge.scopes.as_deref().unwrap_or_default();
+        let shown = excerpt(&wanted.join(" "), MAX_SCOPES);
+        if let Some(left) = history.has_asked_for(wanted) {
+            self.report_step(&format!("no new login for {left} s, because the last one for these scopes did not help"));
+            return used.cloned();
         }
-        let logged_in = self.log_in(challenge, matches!(need, Need::Scopes(_)), serves).await;
-        *last_login = Some((Instant::now(), logged_in.as_ref().map(|_| ()).map_err(LoginError::clone)));
-        Ok(logged_in?.header())
+        let logged_in = self.log_in(challenge, true, serves).await;
+        history.note_scopes(wanted);
+        match logged_in {
+            Ok(grant) if grant.has_scopes(wanted) => grant.header(),
+            Ok(grant) => {
+                let granted = excerpt(&grant.scopes.join(" "), MAX_SCOPES);
+                let granted = if granted.is_empty() { "none" } else { granted.as_str() };
+                (self.notices.warn)(&format!("the server requires the scopes {shown}, but your login has: {granted}"));
+                grant.header()
+            }
+            Err(error) => {
+                (self.notices.warn)(&format!("the login with more scopes ({shown}) failed: {error}"));
+                used.cloned()
+            }
+        }
     }
 
     /// Remembers that the server refuses this token, which cannot be refreshed.
@@ -331,84 +366,13 @@ impl Keeper {
         is_current: bool,
         serves: impl Fn(&Grant) -> bool,
     ) -> Result<Grant, LoginError> {
+        let _asked = self.waiting.ask_user();
+        self.report_step(&format!("the server's challenge: {challenge}"));
         let _only_one = self.claim().await?;
         let known = self.find()?;
         match known {
             Some(known) if serves(&known) => Ok(known),
             known => self.ask_user(challenge, is_current, known).await,
-        }
-    }
-
-    /// Opens the login page, and keeps the tokens. A client that mcpreel has registered is used again only while its tokens
-    /// are valid: the authorization server may have forgotten it since, which only its login page would say.
-    async fn ask_user(
-        &self,
-        challenge: &Challenge,
-        is_current: bool,
-        known: Option<Grant>,
-    ) -> Result<Grant, LoginError> {
-        let issuer = known.as_ref().map(|grant| grant.issuer.as_str());
-        let server = oauth::discover(&self.exchanges, &self.server, challenge, issuer).await?;
-        // Clients and scopes belong to one authorization server.
-        let known = known.filter(|grant| grant.issuer == server.authorization.issuer);
-        let scopes = self.scopes(&server, known.as_ref());
-        let is_usable = |client: &Client| is_current || client.registration != Registration::Dynamic;
-        let known = known.map(|grant| grant.client).filter(is_usable);
-        let listener = self.listen(known.as_ref()).await?;
-        let identity = (&self.settings.identity, known.as_ref());
-        let client = client(&self.exchanges, &server.authorization, identity, &listener.url(), &scopes).await?;
-        if is_current && let Some(wanted) = &challenge.scopes {
-            let wanted = excerpt(&wanted.join(" "), MAX_SCOPES);
-            (self.notices.warn)(&format!("the server requires a login with more scopes for this request: {wanted}"));
-        }
-        let issuer = server.authorization.issuer.clone();
-        let request = Arc::new(AuthorizationRequest::new(server, client, scopes, secrets()?)?);
-        let hidden = self.settings.secret_variable.as_deref();
-        self.settings.browser.show((&issuer, request.url()), hidden, self.notices);
-        let time = self.settings.time;
-        let receiving = listener.receive(&request, self.notices.warn);
-        let (code, page) = timeout(time, receiving).await.map_err(|_| LoginError::TimedOut(time))??;
-        let redeemed = self.redeem(&request, code).await;
-        page.show(redeemed.is_ok()).await;
-        redeemed
-    }
-
-    async fn redeem(&self, request: &AuthorizationRequest, code: AuthorizationCode) -> Result<Grant, LoginError> {
-        let grant = request.redeem(&self.exchanges, code, now()).await?;
-        self.keep(grant.clone()).await?;
-        Ok(grant)
-    }
-
-    /// The scopes to request: those that the user or the server names, and those of the last login, which the new token
-    /// must not lose (MCP 2026-07-28, Step-Up Authorization Flow).
-    fn scopes(&self, server: &ProtectedServer, known: Option<&Grant>) -> Vec<String> {
-        let named = if self.settings.scopes.is_empty() { &server.scopes } else { &self.settings.scopes };
-        let offline = "offline_access".to_owned();
-        let offline = (server.authorization.offers_offline_access && !named.is_empty()).then_some(&offline);
-        let mut scopes: Vec<String> = Vec::new();
-        for scope in known.into_iter().flat_map(|grant| &grant.scopes).chain(named).chain(offline) {
-            if !scopes.contains(scope) {
-                scopes.push(scope.clone());
-            }
-        }
-        scopes
-    }
-
-    /// Listens for the response: on the user's port, else on that of the known client, else on any.
-    async fn listen(&self, known: Option<&Client>) -> Result<RedirectListener, LoginError> {
-        let failed = |port, error: io::Error| LoginError::Port(port, error.to_string());
-        if self.settings.port != 0 {
-            let port = self.settings.port;
-            return RedirectListener::bind(port).await.map_err(|error| failed(port, error));
-        }
-        let port = known.and_then(|client| Url::parse(&client.redirect_uri).ok()?.port());
-        match (port, known.map(|client| client.registration)) {
-            (Some(port), Some(registration)) => match RedirectListener::bind(port).await {
-                Err(error) if registration == Registration::Registered => Err(failed(port, error)),
-                Err(_) => RedirectListener::bind(0).await.map_err(|error| failed(0, error)),
-                Ok(listener) => Ok(listener),
-            },
-            _ => RedirectListener::bind(0).await.map_err(|error| failed(0, error)),
         }
     }
 }

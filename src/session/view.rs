@@ -34,7 +34,7 @@ pub(crate) struct Placed {
     pub method: Option<u32>,
     /// For a response to a request from a batch: the method of that request.
     pub batched: Option<Box<str>>,
-    /// For a response: the time since its request was sent, or sent again with another token, in nanoseconds. For a batch: the longest such time of its responses.
+    /// For a response: the time since its request was sent, if need be with another token, in nanoseconds. For a batch: the longest such time of its responses.
     pub latency: Option<i64>,
     /// For a response: the number of the event with its request.
     pub asked: Option<u64>,
@@ -311,6 +311,7 @@ fn report_transport(described: &Value, out: &mut String) -> bool {
         "broken off" => write!(out, "broken off: {}", text("reason")),
         "closed" | "dropped" => out.write_str(text("reason")),
         "sent again" => write!(out, "status {}; mcpreel has sent it again with another token", described["status"]),
+        "sent later" => out.write_str("mcpreel has sent it only now, because it had to wait for a token"),
         "refused" => write!(out, "answered by mcpreel with status {}: {}", described["status"], text("reason")),
         what @ ("changed" | "kept") => write!(out, "{what} on the way: {}", one_line(text("original"))),
         what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),

@@ -191,7 +191,7 @@ impl EventHeader {
         self.flags.direction()
     }
 
-    /// Returns whether the event says that mcpreel sent the request of an HTTP exchange again.
+    /// Returns whether the event says that mcpreel sent the request of an HTTP exchange again, or only then.
     pub fn is_sent_again(&self) -> bool {
         self.kind == EventKind::Transport && self.exchange != 0 && self.flags.has(Flags::INJECTED)
     }

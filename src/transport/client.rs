@@ -10,4 +10,5 @@ pub(crate) mod proxy_connector;
 pub(crate) mod remote;
 pub(crate) mod streamable;
 pub(crate) mod tls;
+pub(crate) mod waiting;
 pub(crate) mod websocket;

@@ -1,6 +1,7 @@
 //! A connection, independent of its transport: sends messages, and receives messages and events.
 
 use super::budget::{self, Weight};
+use super::client::waiting::Waiting;
 use std::collections::VecDeque;
 
 /// What a link receives.
@@ -60,6 +61,8 @@ pub(crate) fn has_space<T: Weight>(outbox: &VecDeque<T>) -> bool {
 pub struct Link {
     outgoing: Option<budget::Sender<Vec<u8>>>,
     incoming: budget::Receiver<Incoming>,
+    /// Who waits for a token of the user's login, if there is one.
+    waiting: Option<Waiting>,
 }
 
 /// The other side of a [`Link`], for its transport.
@@ -76,7 +79,18 @@ impl Link {
     pub fn served() -> (Self, Served) {
         let (to_transport, outgoing) = budget::queue(CAPACITY);
         let (incoming, from_transport) = budget::queue(CAPACITY);
-        (Self { outgoing: Some(to_transport), incoming: from_transport }, Served { outgoing, incoming })
+        let link = Self { outgoing: Some(to_transport), incoming: from_transport, waiting: None };
+        (link, Served { outgoing, incoming })
+    }
+
+    /// This link, whose requests may wait for a token.
+    pub(crate) fn with_login(self, waiting: Option<&Waiting>) -> Self {
+        Self { waiting: waiting.cloned(), ..self }
+    }
+
+    /// Who waits for a token, if there is a login.
+    pub(crate) fn waiting(&self) -> Option<&Waiting> {
+        self.waiting.as_ref()
     }
 
     /// Two connected ends in memory, for tests and for two parties in one process.

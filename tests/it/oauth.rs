@@ -1,5 +1,6 @@
 //! Servers behind OAuth: the login, its token in every command, the tap that holds it, and attacks on both.
 
+mod again;
 mod older;
 mod processes;
 mod secrecy;
@@ -284,15 +285,28 @@ fn refusals() -> Vec<(Faults, &'static str, &'static str)> {
         (Faults { only_at: Some("/nowhere"), ..Faults::default() }, "HTTP 404", "/.well-known/openid-configuration"),
         // RFC 9207: another issuer, none although there always is one, and one in an error response.
         (answered("code={code}&state={state}&iss=https://evil.example"), "another authorization server", "/authorize"),
-        (answered("code={code}&state={state}"), "another authorization server", "/authorize"),
+        (answered("code={code}&state={state}"), "names no issuer", "/authorize"),
         (answered("error=x&state={state}&iss=https://evil.example"), "another authorization server", "/authorize"),
         (token(Reply::empty(307).with("Location", "/elsewhere?stolen")), "does not follow redirects", "/token"),
-        (token(Reply::json(200, &json!({"token_type": "Bearer"}))), "its response is not valid", "/token"),
+        (token(Reply::json(200, &json!({"token_type": "Bearer"}))), "HTTP 200 OK without `access_token`", "/token"),
+        (token(Reply::json(200, &json!({"access_token": "a"}))), "HTTP 200 OK without `token_type`", "/token"),
+        (token(Reply::json(400, &json!({"error": 1}))), "HTTP 400 Bad Request without an `error`", "/token"),
         (token(Reply::json(400, &json!({"error": "invalid_grant"}))), "invalid_grant", "/token"),
-        (token(Reply::text(500, "text/plain", "oops")), "its response is not valid", "/token"),
+        (
+            token(Reply::text(500, "text/plain", "oops")),
+            "HTTP 500 Internal Server Error without a JSON object",
+            "/token",
+        ),
         (token(Reply::text(200, "application/json", "x".repeat(300 << 10))), "longer than 256 KiB", "/token"),
         (Faults { token: vec![("token_type", "DPoP".into())], ..Faults::default() }, "not a bearer token", "/token"),
-        (Faults { token: vec![("access_token", "a\nb".into())], ..Faults::default() }, "in a header", "/token"),
+        (Faults { token: vec![("access_token", "a\nb".into())], ..Faults::default() }, "cannot have", "/token"),
+        (Faults { token: vec![("access_token", "a b".into())], ..Faults::default() }, "cannot have", "/token"),
+        (Faults { token: vec![("access_token", "".into())], ..Faults::default() }, "is empty", "/token"),
+        (
+            with("token_endpoint_auth_methods_supported", json!(["private_key_jwt"])),
+            "only by private_key_jwt",
+            metadata,
+        ),
     ]
 }
 
@@ -564,7 +578,7 @@ fn a_page_says_that_the_login_failed_but_not_what_others_say_about_it() {
     for (query, said) in [
         (format!("error=access_denied&error_description=%3Cb%3Eno&iss={iss}"), "access_denied (<b>no)"),
         ("code=c&iss=https://evil.example".to_owned(), "came from another authorization server"),
-        ("code=c".to_owned(), "came from another authorization server"),
+        ("code=c".to_owned(), "names no issuer"),
     ] {
         let Waiting { live, address, state, .. } = waiting(&stage, &protected.url(), &[]);
         let line = format!("GET /callback?state={state}&{query}");
@@ -699,11 +713,18 @@ fn a_stdio_client_is_logged_in_by_the_tap() {
     let (stage, browser) = stage();
     let protected = Protected::start(Faults::default());
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    let words = ["record", "--url", &protected.url(), "--login", &browser, "-o", "stdio.reel"];
-    let tapped = stage.run(&words, format!("{ping}\n"));
+    let answer = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}";
+    let words = ["record", "--url", &protected.url(), "--login", &browser, "-o", "stdio.reel", "--force"];
+    let mut live = stage.start(&words);
+    live.write(format!("{ping}\n"));
+    assert_eq!(live.line(), answer);
+    let tapped = live.end();
     succeeded(&tapped);
-    assert_eq!(tapped.out(), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
-    nothing_leaks(&stage, &protected, &[&tapped]);
+    // A client that is logged in may close its input at once.
+    let piped = stage.run(&words, format!("{ping}\n"));
+    succeeded(&piped);
+    assert_eq!(piped.out(), format!("{answer}\n"));
+    nothing_leaks(&stage, &protected, &[&tapped, &piped]);
 }
 
 /// Waits for the end, which must come within five seconds.
@@ -802,6 +823,11 @@ fn a_login_is_refused_where_a_token_would_be_in_danger() {
             "other machines could use",
         ),
         (&["login", url, "--client-id", "c", "--client-secret-env", "UNSET"], "UNSET is not set"),
+        (&["login", url, "--client-id", "http://app.example/c"], "must use https"),
+        (&["login", url, "--client-id", "https://app.example/"], "must have a path"),
+        (&["login", url, "--client-id", "https://app.example/c#d"], "must not contain a fragment"),
+        (&["login", url, "--client-id", "https://u:p@app.example/c"], "must not contain a user name"),
+        (&["login", url, "--client-id", "https://app.example/a/../c"], "must not contain the path segments"),
     ] {
         failed(&stage.run(words, ""), 2, &[said]);
     }

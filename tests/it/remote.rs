@@ -1182,6 +1182,7 @@ impl ExchangeObserver for Kept {
             ExchangeEvent::ClientGone(why) => format!("< gone {why}"),
             ExchangeEvent::ResponseEnd(why) => format!("< end {why:?}"),
             ExchangeEvent::SentAgain(status) => format!("sent again after {status}"),
+            ExchangeEvent::SentLater => "sent later".to_owned(),
             ExchangeEvent::Refused(status, why) => format!("< {status} {why}"),
         });
     }

@@ -37,11 +37,12 @@ pub(crate) struct LoginArgs {
     url: String,
     #[command(flatten)]
     browser: BrowserOptions,
-    /// Request these scopes, separated by spaces (repeatable; default: those that the server names).
+    /// Request exactly these scopes, separated by spaces (repeatable; default: those that the server names, and those of
+    /// your last login).
     #[arg(long = "scope", value_name = "SCOPES")]
     scopes: Vec<String>,
     /// Use a client that you have registered with the authorization server, or the URL of a client id metadata document
-    /// (default: register a new client).
+    /// (default: the client that you named in your last login at this server, else register a new one).
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
     /// The environment variable with the client's secret, if it has one.
@@ -68,7 +69,7 @@ pub(super) fn run(args: &LoginArgs, context: &Context) -> Result<Outcome, Comman
     let settings = LoginSettings {
         browser: args.browser.browser(),
         identity: args.identity()?,
-        secret_variable: args.client_secret_env.clone(),
+        secret_variables: args.client_secret_env.iter().cloned().collect(),
         scopes: args.scopes.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect(),
         port: args.port,
         time: args.timeout,
@@ -82,12 +83,13 @@ pub(super) fn run(args: &LoginArgs, context: &Context) -> Result<Outcome, Comman
 impl LoginArgs {
     fn identity(&self) -> Result<Identity, CommandError> {
         let Some(id) = &self.client_id else { return Ok(Identity::Dynamic) };
+        Identity::check(id).map_err(|why| CommandError::usage(format!("--client-id {id:?} cannot be used: {why}")))?;
         let secret = self.client_secret_env.as_ref().map(|name| {
             let unset =
                 || CommandError::usage(format!("--client-secret-env: the environment variable {name} is not set"));
             std::env::var(name).map(ClientSecret::new).map_err(|_| unset())
         });
-        Ok(Identity::Registered(id.clone(), secret.transpose()?))
+        Ok(Identity::Registered(id.clone(), secret.transpose()?, self.client_secret_env.clone()))
     }
 }
 

@@ -2,7 +2,14 @@
 
 use crate::error::Notices;
 use std::process::Stdio;
+use std::time::Duration;
+use tokio::time::timeout;
 use url::Url;
+
+/// The environment variable with a token of the user's own.
+const TOKEN: &str = "MCPREEL_TOKEN";
+/// A browser that fails later than this has probably shown the page.
+const START_TIME: Duration = Duration::from_secs(10);
 
 /// How the user gets to a login page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +41,11 @@ impl Browser {
 
     /// Brings the user to the login page of this authorization server. The URL is printed in any case, because a
     /// browser may start and show nothing. It contains no secret: the verifier's hash and a `state` that counts once.
-    /// `hidden` is an environment variable that the browser must not get.
-    pub(super) fn show(&self, (issuer, url): (&str, &Url), hidden: Option<&str>, notices: Notices) {
+    /// `hidden` are environment variables that the browser must not get.
+    pub(super) fn show(&self, (issuer, url): (&str, &Url), hidden: &[String], notices: Notices) {
         let problem = match self {
             Self::Print => None,
-            Self::Program(words) => Some(start(&line(words, url), hidden).err()),
+            Self::Program(words) => Some(start(&line(words, url), hidden, notices).err()),
         };
         let text = match problem {
             None => format!("to log in at {issuer}, open {url}"),
@@ -63,11 +70,11 @@ fn line(words: &[String], url: &Url) -> Vec<String> {
 }
 
 /// Starts a program that has nothing to do with our streams: stdout may belong to a client.
-fn start(line: &[String], hidden: Option<&str>) -> Result<(), String> {
+fn start(line: &[String], hidden: &[String], notices: Notices) -> Result<(), String> {
     let (program, arguments) = line.split_first().ok_or("no program")?;
     let mut command = tokio::process::Command::new(program);
-    if let Some(hidden) = hidden {
-        command.env_remove(hidden);
+    for name in hidden.iter().map(String::as_str).chain([TOKEN]) {
+        command.env_remove(name);
     }
     let mut child = command
         .args(arguments)
@@ -76,7 +83,15 @@ fn start(line: &[String], hidden: Option<&str>) -> Result<(), String> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| format!("{program}: {error}"))?;
-    tokio::spawn(async move { child.wait().await });
+    let program = program.clone();
+    tokio::spawn(async move {
+        if let Ok(Ok(status)) = timeout(START_TIME, child.wait()).await
+            && !status.success()
+        {
+            (notices.warn)(&format!("the browser {program} failed ({status}); open the address above yourself"));
+        }
+        child.wait().await
+    });
     Ok(())
 }
 

@@ -20,6 +20,10 @@ pub(crate) const TOKEN_ADVICE: &str = "the server requires a valid token: log in
 pub(crate) const REFUSED_LOGIN: &str = "the server does not accept the token of your login; `mcpreel login URL` logs in again, \
      and `mcpreel logins` shows for which resource and scopes the token is";
 
+/// What to do if the token of a login does not have the scopes of a request, even after a login with more of them.
+pub(crate) const MISSING_SCOPES: &str = "your login does not have the scopes that this request needs: `mcpreel logins` shows \
+     those that it has, and `mcpreel login URL --scope SCOPES` requests others";
+
 /// The content of such a response. Its text contains the status, the challenge and the beginning of the body, on one
 /// line and with control characters made visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +49,11 @@ impl Refusal {
             media_type: header(CONTENT_TYPE),
             body: in_words(body),
         }
+    }
+
+    /// Whether the token does not have the scopes of the request.
+    pub(crate) fn lacks_scopes(&self) -> bool {
+        self.challenge.contains("insufficient_scope")
     }
 
     /// What to do next, if known.

@@ -197,6 +197,8 @@ pub enum ExchangeEvent<'a> {
     ClientGone(&'a str),
     /// The server answered with this status, and mcpreel has sent the request again with another token.
     SentAgain(http::StatusCode),
+    /// mcpreel has sent the request only now, because it had to wait for a token.
+    SentLater,
     /// mcpreel answered in place of the server, with this status, for this reason.
     Refused(http::StatusCode, &'a str),
 }

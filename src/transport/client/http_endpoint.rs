@@ -150,6 +150,9 @@ impl Endpoint {
         exchange: &Exchange,
     ) -> Result<Response<Incoming>, HttpError> {
         let mut attempts = Attempts::begin(self.login.as_ref()).await?;
+        if attempts.has_waited() {
+            exchange.see(ExchangeEvent::SentLater);
+        }
         loop {
             let mut parts = self.request(method, headers);
             attempts.apply(&mut parts.headers);

@@ -2,6 +2,7 @@
 //! token or for more scopes (MCP 2025-11-25, Access Token Usage and Scope Challenge Handling).
 
 use super::http::{Body, HttpClient, HttpError, empty, full, place};
+use super::waiting::Waiting;
 use crate::oauth::Challenge;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
@@ -9,8 +10,10 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Request, Response, StatusCode};
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -42,16 +45,26 @@ pub(crate) trait TokenSource: Send + Sync {
     fn current(&self) -> TokenFuture<'_>;
     /// Another token than `used`; `None` if there is none to try.
     fn renewed(&self, need: Need, used: Option<HeaderValue>) -> TokenFuture<'_>;
+    /// The server has accepted or refused this token.
+    fn note_use(&self, token: &HeaderValue, is_accepted: bool);
 }
 
 /// The user's login at one server.
 #[derive(Clone)]
-pub struct Login(Arc<dyn TokenSource>);
+pub struct Login {
+    source: Arc<dyn TokenSource>,
+    waiting: Waiting,
+}
 
 impl Login {
-    /// A login with the tokens of this source.
-    pub(crate) fn new(source: Arc<dyn TokenSource>) -> Self {
-        Self(source)
+    /// A login with the tokens of this source, which reports in `waiting` when it asks the user.
+    pub(crate) fn new(source: Arc<dyn TokenSource>, waiting: Waiting) -> Self {
+        Self { source, waiting }
+    }
+
+    /// Who waits for a token.
+    pub(crate) fn waiting(&self) -> &Waiting {
+        &self.waiting
     }
 }
 
@@ -63,7 +76,7 @@ impl fmt::Debug for Login {
 
 impl PartialEq for Login {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.source, &other.source)
     }
 }
 
@@ -75,6 +88,7 @@ pub(crate) struct Attempts<'a> {
     used: Option<HeaderValue>,
     renewals: u8,
     has_stepped_up: bool,
+    has_waited: bool,
 }
 
 impl<'a> Attempts<'a> {
@@ -83,11 +97,16 @@ impl<'a> Attempts<'a> {
     /// # Errors
     /// The token cannot be read.
     pub(crate) async fn begin(login: Option<&'a Login>) -> Result<Self, HttpError> {
-        let used = match login {
-            Some(login) => login.0.current().await?,
-            None => None,
+        let (used, has_waited) = match login {
+            Some(login) => current(login).await?,
+            None => (None, false),
         };
-        Ok(Self { login, used, renewals: 0, has_stepped_up: false })
+        Ok(Self { login, used, renewals: 0, has_stepped_up: false, has_waited })
+    }
+
+    /// Whether the first attempt had to wait for a token.
+    pub(crate) fn has_waited(&self) -> bool {
+        self.has_waited
     }
 
     /// Puts the token into a request, in place of any other.
@@ -106,12 +125,16 @@ impl<'a> Attempts<'a> {
     /// # Errors
     /// The login failed.
     pub(crate) async fn again(&mut self, status: StatusCode, headers: &HeaderMap) -> Result<bool, HttpError> {
+        if let (Some(login), Some(used)) = (self.login, &self.used) {
+            login.source.note_use(used, status != StatusCode::UNAUTHORIZED);
+        }
         let Some((login, need)) = self.login.zip(self.need(status, headers)) else { return Ok(false) };
         match &need {
             Need::Token { .. } => self.renewals += 1,
             Need::Scopes(_) => self.has_stepped_up = true,
         }
-        let renewed = login.0.renewed(need, self.used.clone()).await?;
+        let _waits = login.waiting.begin();
+        let renewed = login.source.renewed(need, self.used.clone()).await?;
         let is_new = renewed.is_some() && renewed != self.used;
         self.used = renewed.or_else(|| self.used.take());
         Ok(is_new)
@@ -129,6 +152,20 @@ impl<'a> Attempts<'a> {
             _ => None,
         }
     }
+}
+
+/// The current token, and whether it had to be waited for.
+async fn current(login: &Login) -> Result<(Option<HeaderValue>, bool), HttpError> {
+    let mut current = login.source.current();
+    let at_once = poll_fn(|context| match current.as_mut().poll(context) {
+        Poll::Ready(token) => Poll::Ready(Some(token)),
+        Poll::Pending => Poll::Ready(None),
+    });
+    if let Some(token) = at_once.await {
+        return Ok((token?, false));
+    }
+    let _waits = login.waiting.begin();
+    Ok((current.await?, true))
 }
 
 /// The Bearer challenge of a response.
@@ -181,6 +218,7 @@ mod tests {
     struct Tokens {
         next: Mutex<Vec<&'static str>>,
         asked: Mutex<Vec<Need>>,
+        uses: Mutex<Vec<(HeaderValue, bool)>>,
     }
 
     impl TokenSource for Tokens {
@@ -193,6 +231,38 @@ mod tests {
             let next = self.next.lock().expect("not poisoned").pop();
             Box::pin(async move { Ok(next.map(HeaderValue::from_static)) })
         }
+
+        fn note_use(&self, token: &HeaderValue, is_accepted: bool) {
+            self.uses.lock().expect("not poisoned").push((token.clone(), is_accepted));
+        }
+    }
+
+    /// A token that is there after the next turn of the runtime.
+    struct Slow;
+
+    impl TokenSource for Slow {
+        fn current(&self) -> TokenFuture<'_> {
+            Box::pin(async {
+                tokio::time::sleep(Duration::from_secs(7)).await;
+                Ok(None)
+            })
+        }
+
+        fn renewed(&self, _: Need, _: Option<HeaderValue>) -> TokenFuture<'_> {
+            Box::pin(async { Ok(None) })
+        }
+
+        fn note_use(&self, _: &HeaderValue, _: bool) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_waits_for_its_token_before_it_is_sent_says_so() {
+        let login = Login::new(Arc::new(Slow), Waiting::default());
+        assert!(Attempts::begin(Some(&login)).await.expect("begun").has_waited());
+        assert_eq!(login.waiting().total(tokio::time::Instant::now()), Duration::from_secs(7));
+        let login = Login::new(Arc::new(Tokens::default()), Waiting::default());
+        assert!(!Attempts::begin(Some(&login)).await.expect("begun").has_waited());
+        assert_eq!(login.waiting().total(tokio::time::Instant::now()), Duration::ZERO);
     }
 
     fn challenged(text: &'static str) -> HeaderMap {
@@ -210,7 +280,7 @@ mod tests {
     async fn a_request_is_repeated_with_a_refreshed_token_then_with_that_of_a_login_and_once_with_more_scopes() {
         let tokens =
             Arc::new(Tokens { next: Mutex::new(vec!["Bearer 3", "Bearer 2", "Bearer 1"]), ..Tokens::default() });
-        let login = Login::new(Arc::clone(&tokens) as Arc<dyn TokenSource>);
+        let login = Login::new(Arc::clone(&tokens) as Arc<dyn TokenSource>, Waiting::default());
         let mut attempts = Attempts::begin(Some(&login)).await.expect("begun");
         let (refused, scopes) = (challenged("Bearer"), challenged("Bearer error=insufficient_scope, scope=w"));
         assert_eq!(sent(&attempts), "Bearer 0");
@@ -229,11 +299,20 @@ mod tests {
             ..Challenge::default()
         };
         assert_eq!(*tokens.asked.lock().expect("not poisoned"), [none(false), none(true), Need::Scopes(more)]);
+        let uses: Vec<String> = tokens
+            .uses
+            .lock()
+            .expect("not poisoned")
+            .iter()
+            .map(|(token, is_accepted)| format!("{} {is_accepted}", token.to_str().expect("text")))
+            .collect();
+        let expected = ["Bearer 0 false", "Bearer 1 false", "Bearer 2 true", "Bearer 3 false", "Bearer 3 true"];
+        assert_eq!(uses, expected);
     }
 
     #[tokio::test]
     async fn other_refusals_and_requests_without_a_login_are_left_alone() {
-        let login = Login::new(Arc::new(Tokens::default()));
+        let login = Login::new(Arc::new(Tokens::default()), Waiting::default());
         let mut attempts = Attempts::begin(Some(&login)).await.expect("begun");
         assert!(!attempts.again(StatusCode::FORBIDDEN, &challenged("Bearer error=other")).await.expect("left"));
         assert!(!attempts.again(StatusCode::UNAUTHORIZED, &HeaderMap::new()).await.expect("no other token"));

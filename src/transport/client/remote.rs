@@ -102,12 +102,13 @@ impl Remote {
     /// # Errors
     /// The URL is invalid, or the server cannot be reached.
     pub async fn attach(&self, report: NoticeCallback, observers: Observers) -> Result<Link, HttpError> {
-        match self.carrier()? {
+        let link = match self.carrier()? {
             Carrier::Http => streamable::attach(self, report, observers.exchanges),
             Carrier::WebSocket => websocket::connect(self, report, observers.frames).await,
             Carrier::Unix(path) => lines::connect_unix(&path, self.limit, observers.bytes).await,
             Carrier::Tcp(address) => lines::connect_tcp(&address, self.limit, observers.bytes).await,
-        }
+        };
+        Ok(link?.with_login(self.login.as_ref().map(Login::waiting)))
     }
 
     /// The URL with an HTTP scheme: a WebSocket connection begins as HTTP.

@@ -5,7 +5,7 @@
 
 mod older;
 
-use super::error_response::{REFUSED_LOGIN, Refusal, in_words};
+use super::error_response::{MISSING_SCOPES, REFUSED_LOGIN, Refusal, in_words};
 use super::http::{HttpError, SharedObserver};
 use super::http_endpoint::{Answer, Endpoint, Events, NoEvent};
 use super::remote::{NoticeCallback, Remote, TransportNotice};
@@ -615,13 +615,24 @@ impl Client {
     /// Interprets an unsuccessful response to a request with these headers.
     async fn refused(&self, answer: Answer, what: &str, asked: &HeaderMap) -> Failure {
         let status = answer.status();
+        // A redirect to another origin leaves out the token.
+        let elsewhere = Some(answer.endpoint.clone()).filter(|it| self.endpoint.has_login() && !it.has_login());
         let (refusal, body) = answer.refusal(REFUSAL_LIMIT, REFUSAL_TIME).await;
         let is_error = Envelope::scan(&body).error_code().is_some();
         let session = asked.get(http::SESSION_ID).filter(|_| status == StatusCode::NOT_FOUND);
         let session_over = session.is_some();
         let mut reason = format!("the server answered {what} with {refusal}");
         let mut advice = match status {
+            StatusCode::UNAUTHORIZED if elsewhere.is_some() => elsewhere.map(|elsewhere| {
+                let url = elsewhere.url();
+                format!(
+                    "the server redirects to {url}, which does not get your token; `mcpreel login {url}` logs in there"
+                )
+            }),
             StatusCode::UNAUTHORIZED if self.endpoint.has_login() => Some(REFUSED_LOGIN.to_owned()),
+            StatusCode::FORBIDDEN if self.endpoint.has_login() && refusal.lacks_scopes() => {
+                Some(MISSING_SCOPES.to_owned())
+            }
             _ => refusal.advice(),
         };
         if session_over {

@@ -211,6 +211,9 @@ impl Proxy {
         };
         let failed = |error| (error, None);
         let mut attempts = Attempts::begin(self.login.as_ref()).await.map_err(failed)?;
+        if attempts.has_waited() {
+            passage.see(ExchangeEvent::SentLater);
+        }
         loop {
             let mut head = head.clone();
             attempts.apply(&mut head.headers);

@@ -46,14 +46,27 @@ pub(crate) async fn client_gone() {
     }
 }
 
+/// Waits until our own client can send nothing more, without reading anything. A file never ends like this.
+pub(crate) async fn input_ended() {
+    while !revents().0.intersects(PollFlags::HUP | PollFlags::RDHUP) {
+        sleep(LOOK).await;
+    }
+}
+
 fn is_client_gone() -> bool {
+    let (input, output) = revents();
+    input.contains(PollFlags::HUP) && !input.contains(PollFlags::IN) || output.contains(PollFlags::ERR)
+}
+
+/// The state of stdin and of stdout.
+fn revents() -> (PollFlags, PollFlags) {
     let (stdin, stdout) = (io::stdin(), io::stdout());
-    let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&stdout, PollFlags::empty())];
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN | PollFlags::RDHUP), PollFd::new(&stdout, PollFlags::empty())];
     if poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
-        return false;
+        return (PollFlags::empty(), PollFlags::empty());
     }
     let [input, output] = fds.map(|fd| fd.revents());
-    input.contains(PollFlags::HUP) && !input.contains(PollFlags::IN) || output.contains(PollFlags::ERR)
+    (input, output)
 }
 
 /// A running server.

@@ -124,5 +124,5 @@ fn a_login_with_other_scopes_is_not_replaced_by_that_of_another_process() {
     end(first);
     succeeded(&second.end());
     assert_eq!(visits(&stage), 2);
-    assert_eq!(stage.ok(&["logins", "-f", "json"]).json()["logins"][0]["scopes"], serde_json::json!(["read", "write"]));
+    assert_eq!(stage.ok(&["logins", "-f", "json"]).json()["logins"][0]["scopes"], serde_json::json!(["write"]));
 }

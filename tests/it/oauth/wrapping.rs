@@ -1,8 +1,8 @@
 //! `wrap` for an entry that relies on the client's own login.
 
 use super::{nothing_leaks, stage, succeeded, visits};
+use crate::common::Live;
 use crate::common::auth::{Faults, Protected};
-use crate::common::finish;
 use serde_json::{Value, json};
 
 #[test]
@@ -29,10 +29,11 @@ fn the_wrapped_entry_logs_in_in_place_of_the_client() {
     // The client starts it, without a terminal and without an option that names a browser.
     let mut command = stage.mcpreel(&words);
     command.env("BROWSER", browser.trim_start_matches("--browser="));
-    let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
-    let session = finish(command, ping.into());
+    let mut live = Live::start(command);
+    live.write("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+    assert_eq!(live.line(), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    let session = live.end();
     succeeded(&session);
-    assert_eq!(session.out(), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
     assert_eq!(visits(&stage), 1);
     nothing_leaks(&stage, &protected, &[&session]);
 

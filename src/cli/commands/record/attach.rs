@@ -15,12 +15,21 @@ use crate::sessions::control::Session;
 use crate::sessions::live;
 use crate::trace::EventKind;
 use crate::transport::Remote;
-use crate::transport::local::stdio::client_gone;
+use crate::transport::local::stdio::{client_gone, input_ended};
 use serde_json::json;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+
+/// Completes once the user is asked to log in and the client has closed its input: it does not wait for the login.
+async fn left_during_login(remote: &Remote) {
+    input_ended().await;
+    match &remote.login {
+        Some(login) => login.waiting().user_is_asked().await,
+        None => std::future::pending().await,
+    }
+}
 
 /// Records until either side ends.
 ///
@@ -43,6 +52,10 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
             attached = server_link::attach(remote, Some(recorder), None, context.notices()) => attached?,
             _ = terminate.recv() => return Ok(()),
             () = client_gone() => return Ok(()),
+            () = left_during_login(remote) => {
+                note("the client has closed its input before anybody logged in; `mcpreel login URL` logs in beforehand");
+                return Ok(());
+            }
         };
         let server_link::RemoteLink { link, exchanges, .. } = attached;
         let (orders, taken) = mpsc::channel(16);

@@ -51,14 +51,23 @@ pub(crate) fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, Comman
     runtime.block_on(work)
 }
 
-/// Runs `work` until it is done or the process receives SIGINT or SIGTERM. What `work` records is complete then.
+/// Like [`block_on`], for a command that nothing else ends on SIGTERM. What it records is complete then, too.
+pub(crate) fn block_on_until_ended<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    block_on(async {
+        tokio::select! {
+            done = work => done,
+            () = terminated() => Err(CommandError::new(ErrorKind::Interrupted, "terminated")),
+        }
+    })
+}
+
+/// Runs `work` until it is done or the process receives SIGINT.
 pub(crate) async fn unless_interrupted<T>(
     work: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {
     tokio::select! {
         done = work => done,
         _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
-        () = terminated() => Err(CommandError::new(ErrorKind::Interrupted, "terminated")),
     }
 }
 

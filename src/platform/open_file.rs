@@ -17,6 +17,17 @@ pub(crate) fn path(file: &File) -> PathBuf {
     PathBuf::from(format!("{FOLDER}/{}", file.as_raw_fd()))
 }
 
+/// The path by which other processes of this user, such as its children, open the file.
+///
+/// Fallback: only this process can use it.
+pub(crate) fn path_for_others(file: &File) -> PathBuf {
+    #[cfg(on_linux)]
+    let folder = format!("/proc/{}/fd", std::process::id());
+    #[cfg(not(on_linux))]
+    let folder = FOLDER;
+    PathBuf::from(format!("{folder}/{}", file.as_raw_fd()))
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Seek, Write};

@@ -195,7 +195,9 @@ fn its_own_traffic_is_valid_in_both_eras() {
         call_everything(&mut agent);
         let output = agent.server.end();
         assert_eq!(output.code(), 0, "{output:?}");
-        let checked = stage.run(&["validate", out, "--format", "json", "--fail-on", "info"], "");
+        // Answers have a quoted text beside the same as JSON: docs/design/agents.md says why.
+        let words = ["validate", out, "--format", "json", "--fail-on", "info", "--skip", "tools/structured-text"];
+        let checked = stage.run(&words, "");
         let report: Value = serde_json::from_str(&checked.out()).expect("JSON");
         assert_eq!(report["findings"], json!([]), "{revision}");
         assert_eq!(checked.code(), 0);
@@ -597,10 +599,7 @@ fn replay_exists_only_if_the_user_allows_it() {
     // A filter does not get around that.
     let filtered =
         agent.result("tools/call", json!({"name": "replay", "arguments": {"recording": "a", "filter": "tool:write"}}));
-    assert!(
-        structured(&filtered)["recorded"]["omitted"].to_string().contains("write") || filtered["isError"] == true,
-        "{filtered}"
-    );
+    assert_eq!(structured(&filtered)["sent"], 0, "{filtered}");
     let mut agent = Agent::new(&stage, &[&["--allow-replay", "--allow-destructive"][..], &server].concat());
     let replayed = agent.call("replay", json!({"recording": "a"}));
     assert_eq!(structured(&replayed)["recorded"]["omitted"], json!([]), "{replayed}");

@@ -73,6 +73,7 @@ documents! {
     guide_firing: "docs/guide/firing.md",
     guide_hosts: "docs/guide/hosts.md",
     guide_http: "docs/guide/http.md",
+    guide_installing: "docs/guide/installing.md",
     guide_limits: "docs/guide/limits.md",
     guide_live_sessions: "docs/guide/live-sessions.md",
     guide_oauth: "docs/guide/oauth.md",

@@ -629,8 +629,7 @@ fn a_suite_has_reports_summary_parts_and_an_end_at_the_first_failure() {
     stage.write("suite.yaml", "reels: replay\n");
     let wrong = run(&["suite.yaml"]);
     assert_eq!(wrong.code(), 3, "{wrong:?}");
-    let expected =
-        "error: suite.yaml: line 1 column 1: expected sequence start\n  hint: a suite is a list; each entry has `reel`";
+    let expected = "error: suite.yaml:1:1: `reels` must be a list: lines that begin with `- `, or [one, another]\n  hint: line 1: reels: replay\n  hint: a suite is a list; each entry has `reel`";
     assert!(wrong.err().contains(expected), "{wrong:?}");
     let junit = run(&["replay", "-fjunit"]).out();
     assert_eq!((junit.matches("<testsuite ").count(), junit.matches("<failure").count()), (3, 1), "{junit}");
@@ -666,7 +665,10 @@ fn what_cannot_begin_is_a_failed_case_in_a_valid_report() {
         let junit = run("junit");
         assert_eq!(junit.code(), code, "{junit:?}");
         let text = junit.out();
-        assert!(text.contains(r#"tests="1" failures="1""#) && text.ends_with("</testsuites>\n"), "{junit:?}");
+        assert!(
+            text.contains(r#"tests="1" failures="0" errors="1""#) && text.ends_with("</testsuites>\n"),
+            "{junit:?}"
+        );
         let one = run("json");
         let report: Value = serde_json::from_str(&one.out()).expect("one object");
         assert_eq!((one.code(), &report["verdict"]), (code, &json!("failed")), "{one:?}");

@@ -157,7 +157,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         has_failed: false,
     };
     let mut tally = args.repeating.tally()?;
-    runtime::block_on(async {
+    runtime::block_on_until_ended(async {
         let (link, server) = client_session::start(&args.target, &args.client, context).await?;
         let (mut connection, handshake) =
             match client_session::open(&server, link, &args.client, json!({}), context).await {
@@ -195,7 +195,7 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
     }
     let broken = |checks, error| checks::report_broken((path, checks), error, args, context);
     let checks = checks::Checks::read(path).map_err(|error| broken(None, error))?;
-    runtime::block_on(async {
+    runtime::block_on_until_ended(async {
         let started = client_session::start(&args.target, &args.client, context).await;
         let (link, server) = started.map_err(|error| broken(Some(&checks), error))?;
         let (mut connection, _) = match client_session::open(&server, link, &args.client, json!({}), context).await {

@@ -7,11 +7,11 @@ use crate::cli::commands::reel::list::{Folders, Found};
 use crate::cli::recordings::twice::unnamed_file;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::places::Places;
+use crate::platform::open_file::path_for_others;
 use crate::sessions::live;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,13 +69,8 @@ pub(super) struct Opened {
 impl Opened {
     /// The path by which other processes of this user read exactly the file that was checked.
     pub(super) fn readable(&self) -> PathBuf {
-        path_of(&self.file)
+        path_for_others(&self.file)
     }
-}
-
-/// The path by which other processes of this user open a file of this process.
-fn path_of(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
 }
 
 impl Library {
@@ -173,7 +168,7 @@ impl Library {
             .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
             .open(&path)
             .ok()?;
-        let opened = std::fs::read_link(path_of(&file)).ok()?;
+        let opened = std::fs::read_link(path_for_others(&file)).ok()?;
         (is_allowed(&opened) && file.metadata().ok()?.is_file()).then_some(file)
     }
 
@@ -234,7 +229,7 @@ impl Library {
     pub(super) fn key_path(&self) -> PathBuf {
         match &self.key {
             Key::Named(path) => path.clone(),
-            Key::Random(file) => path_of(file),
+            Key::Random(file) => path_for_others(file),
         }
     }
 }

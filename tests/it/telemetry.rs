@@ -133,7 +133,8 @@ fn what_the_collector_rejects_is_reported() {
     assert_eq!(output.code(), 1, "{output:?}");
     assert!(output.err().contains("the collector rejected 2 of them: too old"), "{}", output.err());
     let json = json!({"partialSuccess": {"rejectedSpans": "1", "errorMessage": "in JSON"}});
-    let receiver = Receiver::start_with(move |_, _| Some(Reply::json(200, &json)));
+    let receiver =
+        Receiver::start_with(move |_, asked| asked.target.ends_with("traces").then(|| Reply::json(200, &json)));
     let output = export(&stage, &["-f", "otlp", "--to", &receiver.url()], &[]);
     assert!(output.code() == 1 && output.err().contains("rejected 1 of them: in JSON"), "{output:?}");
 }
@@ -267,7 +268,7 @@ fn a_collector_that_is_down_changes_nothing_and_is_reported() {
     let output = session.end();
     assert_eq!(output.code(), 7, "{output:?}");
     let said = output.err();
-    assert!(said.contains("is the collector running?") && said.contains("the session continues"), "{said}");
+    assert!(said.contains("is the collector running?"), "{said}");
     assert!(said.contains("2 spans of 2 spans and the metrics were not sent to http://127.0.0.1:"), "{said}");
     assert_eq!(stage.events("t.reel").len(), 7, "the header, two events of the stream, and four messages");
 }

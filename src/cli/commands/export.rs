@@ -46,7 +46,7 @@ Examples:
   mcpreel export --format html session.reel -o session.html   # redacted
   mcpreel export --format parquet session.reel -o session.parquet
   mcpreel export --format parquet --host build-7 . -o dataset/
-  mcpreel export --redact session.reel --to http://localhost:4318  # OpenTelemetry
+  mcpreel export --redact session.reel --to http://localhost:4318
 
 With --to, mcpreel sends OpenTelemetry's spans and metrics to a collector over OTLP/HTTP. It appends /v1/traces and \
 /v1/metrics to the URL, unless it ends in one of them. The environment variables that OpenTelemetry defines for \

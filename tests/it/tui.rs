@@ -88,8 +88,7 @@ fn the_terminal_is_used_and_given_back() {
     stage.reel("echo.reel", &echoes(50));
     let tmux = Tmux::new(&stage, (80, 24));
     tmux.line("mcpreel tui echo.reel");
-    let screen = tmux.wait_for("hello 9");
-    assert!(screen.starts_with("echo.reel 100 events"), "{screen}");
+    let screen = tmux.wait(|screen| screen.starts_with("echo.reel 100 events") && screen.contains("tools/call echo"));
     assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
     assert_eq!(tmux.modes(), (true, false));
     tmux.keys(&["G", "Enter"]);
@@ -109,7 +108,7 @@ fn the_terminal_is_used_and_given_back() {
     assert_eq!(tmux.modes(), (false, true));
     // The shell's terminal is as before: it echoes, and ends lines with CR.
     tmux.line("stty -a | grep -o -w -e '-*echo' -e '-*icanon'; mcpreel tui echo.reel & sleep 0.1; fg");
-    tmux.wait_for("hello 9");
+    tmux.wait_for("tools/call echo");
     tmux.line("");
     let pid = until("a process", || {
         let found = Command::new("pgrep").args(["-f", "mcpreel tui echo.reel"]).output().expect("pgrep runs");

@@ -268,8 +268,8 @@ fn e19_an_id_or_timestamp_of_another_form_is_reported_and_fails_a_strict_run() {
         (with(&uuid("1"), "never"), 0, "never"),
     ] {
         for (command, seen) in [
-            (&["events", "watch", "build.*", "--for", "500ms"][..], "build.done"),
-            (&["host", "--set", "mcpe.subscribe=build.*", "--do", "/wait 300ms"], "mcpe event:"),
+            (&["events", "watch", "build.*", "--for", "1500ms"][..], "build.done"),
+            (&["host", "--set", "mcpe.subscribe=build.*", "--do", "/wait 1s"], "mcpe event:"),
         ] {
             let lax = with_peer(&stage, command, &plan);
             assert_eq!((lax.code(), lax.out().matches(seen).count()), (0, printed), "{lax:?}");

@@ -448,7 +448,7 @@ fn what_a_server_does_wrong_over_and_over_is_reported_once_with_a_count() {
     let plan = r#"{"after_ms":150,"every_ms":1,"times":50,"fire":{"kind":"notification","method":"notifications/reminder",
         "params":{"reminder":{"id":"r","body":"b"}}}}"#;
     let server = format!("w={BINARY} serve --declare hooks --plan '{plan}'");
-    let words = ["host", "-s", &server, "--do", "/wait 600ms", "--do", "/turn hello"];
+    let words = ["host", "-s", &server, "--do", "/wait 1500ms", "--do", "/turn hello"];
     let reported = stage.run(&words, "");
     let said: Vec<String> =
         reported.out().lines().filter(|line| line.contains("undeclared")).map(str::to_owned).collect();

@@ -80,6 +80,12 @@ class Screen:
         return [int(match[1]) for match in found if match]
 
 
+    def selected(self) -> int:
+        """The number of the selected event, or -1."""
+        found = (re.match(r">\s*(\d+) ", line) for line in self.lines()[2:-1])
+        return next((int(match[1]) for match in found if match), -1)
+
+
 class Terminal:
     """A program in a terminal."""
 
@@ -138,9 +144,9 @@ def large(binary: str, work: Path, count: int) -> list[tuple[str, str, float, fl
     first = time.perf_counter() - terminal.start
     took = []
     for page in range(20):
-        before = terminal.screen.numbers()[-1]
+        before = terminal.screen.selected()
         terminal.keys("\x1b[6~")
-        took.append(terminal.wait(lambda screen: (screen.numbers() or [0])[-1] > before))
+        took.append(terminal.wait(lambda screen: screen.selected() > before))
     terminal.keys("G")
     last = count  # the event that opened the session is number 0
     to_end = terminal.wait(lambda screen: last in screen.numbers())

@@ -86,6 +86,7 @@ bench host --bin "$mcpreel" --turns 40 --servers 4 --check
 bench filters --bin "$mcpreel" --subscriptions 200 --events 2000 --check
 bench diff_quality --binary "$mcpreel" --messages 1000,10000 --changes 50
 bench diff_speed --bin "$mcpreel" --work "$work" --messages 20000 --changes 200 --check
+bench tui --bin "$mcpreel" --work "$work/tui" --check
 bench soak --bin "$mcpreel" --work "$work/soak" --messages 100000 --check
 bench kill9 --bin "$mcpreel" --work "$work" --kills 3 --seed 1
 # Unoptimised, the program's own code takes 20 MiB more.

@@ -501,6 +501,8 @@ fn what_is_wrong_with_a_file_is_reported_with_its_line() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     /// Every message that does not concern the overlay is forwarded byte for byte, once, and in order.
     #[test]
     fn all_else_goes_on_byte_for_byte(

@@ -329,3 +329,47 @@ fn long_work_shows_its_progress_on_a_terminal_and_short_work_does_not() {
     let to_a_file = stage.ok(&["show", "long.reel", "--jq", ".seq"]);
     assert!(!to_a_file.err().contains("showing"), "{to_a_file:?}");
 }
+
+/// Runs a program on a terminal of its own, types a part of a key once there is output, and closes the terminal as soon as
+/// that part was read. Prints how the program ended, or kills it.
+const HANGUP: &str = r#"
+import array, fcntl, os, pty, select, sys, termios, time
+outer, inner = pty.openpty()
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    fcntl.ioctl(inner, termios.TIOCSCTTY, 0)
+    for end in range(3):
+        os.dup2(inner, end)
+    os.execvp(sys.argv[1], sys.argv[1:])
+os.read(outer, 65536)
+os.write(outer, b"\x1b[")
+unread = array.array("i", [1])
+limit = time.monotonic() + 30
+while unread[0] and time.monotonic() < limit:
+    while select.select([outer], [], [], 0.01)[0]:
+        os.read(outer, 65536)
+    fcntl.ioctl(inner, termios.FIONREAD, unread)
+os.close(inner)
+os.close(outer)
+while time.monotonic() < limit:
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    if ended:
+        print("ended:", os.waitstatus_to_exitcode(status), "unread:", unread[0])
+        break
+    time.sleep(0.01)
+else:
+    os.kill(pid, 9)
+    print("goes on without a terminal")
+"#;
+
+#[test]
+fn the_interface_ends_when_the_terminal_is_closed_in_the_middle_of_a_key() {
+    let stage = Stage::new();
+    echoes(&stage, 3);
+    let binary = crate::common::binary();
+    let mut command = stage.command(&["python3", "-c", HANGUP, &binary, "tui", "echo.reel"]);
+    command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
+    let output = finish(command, Vec::new());
+    assert_eq!(output.out(), "ended: 0 unread: 0\n", "{output:?}");
+}

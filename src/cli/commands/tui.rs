@@ -2,6 +2,7 @@
 
 mod choices;
 mod fetch;
+mod keyboard;
 mod pages;
 mod reel;
 mod runtime;

@@ -2,6 +2,7 @@
 
 use super::choices;
 use super::fetch::Fetcher;
+use super::keyboard::Keyboard;
 use super::pages::{Paper, Search};
 use super::reel::Reel;
 use super::scan::Scan;
@@ -21,7 +22,7 @@ use crate::tui::effect::{
 };
 use crate::tui::keys::Key;
 use crate::wire::Direction;
-use ratatui::crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -91,6 +92,7 @@ pub(super) struct Runtime {
     settings: Arc<Settings>,
     app: App,
     screen: Screen,
+    keyboard: Keyboard,
     reports: SyncSender<Report>,
     incoming: Receiver<Report>,
     reel: Option<Arc<Reel>>,
@@ -114,8 +116,20 @@ impl Runtime {
         let app = App::new(settings.registry, size, opens, filter);
         let settings = Arc::new(settings);
         let (scan, job) = (Turn::default(), Turn::default());
-        let mut runtime =
-            Self { settings, app, screen, reports, incoming, reel: None, fetch: None, recipient: None, scan, job };
+        let keyboard = Keyboard::begin();
+        let mut runtime = Self {
+            settings,
+            app,
+            screen,
+            keyboard,
+            reports,
+            incoming,
+            reel: None,
+            fetch: None,
+            recipient: None,
+            scan,
+            job,
+        };
         runtime.turn(&ended)
     }
 
@@ -159,11 +173,11 @@ impl Runtime {
     /// Takes what the user typed. Returns whether there was anything.
     fn keys(&mut self) -> Result<bool, CommandError> {
         let mut is_any = false;
-        while event::poll(Duration::ZERO).map_err(gone)? {
-            let input = match event::read().map_err(gone)? {
-                event::Event::Key(key) if key.kind != KeyEventKind::Release => key_of(key).map(Input::Key),
-                event::Event::Paste(text) => Some(Input::Pasted(text)),
-                event::Event::Resize(columns, rows) => Some(Input::Resized(columns.into(), rows.into())),
+        for event in self.keyboard.typed().map_err(gone)? {
+            let input = match event {
+                Event::Key(key) if key.kind != KeyEventKind::Release => key_of(key).map(Input::Key),
+                Event::Paste(text) => Some(Input::Pasted(text)),
+                Event::Resize(columns, rows) => Some(Input::Resized(columns.into(), rows.into())),
                 _ => None,
             };
             is_any |= input.is_some();

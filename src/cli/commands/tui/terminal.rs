@@ -83,8 +83,7 @@ impl Screen {
         restore();
     }
 
-    /// Waits for input, at most for some time. Returns whether the terminal is still there. After a hangup, crossterm would
-    /// read its end again and again.
+    /// Waits for input, at most for some time. Returns whether the terminal is still there.
     ///
     /// # Errors
     ///

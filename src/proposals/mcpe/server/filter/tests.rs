@@ -53,7 +53,7 @@ fn reference(filter: &Filter, event_type: &str, tags: &[String], priority: &str)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn e31_decisions_equal_a_naive_reference(

@@ -46,6 +46,11 @@ impl<'a> GrowingReel<'a> {
         }
     }
 
+    /// Whether the reel ended without its end mark.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.is_abandoned
+    }
+
     /// Reports that the reel ended without its end mark, if it did.
     pub(crate) fn report_end(&self, warn: Warn) {
         if self.is_abandoned {

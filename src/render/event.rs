@@ -233,3 +233,51 @@ fn faults(body: &[u8], layout: &Layout, out: &mut Vec<u8>) {
         let _ = writeln!(out, "{margin}{warning}! {text}{warning:#}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::brackets::Brackets;
+    use super::*;
+    use crate::session::steps::tests::{Told, tell_conversation, tell_hostile};
+    use unicode_width::UnicodeWidthStr;
+
+    /// The list of a session. Of repetitions, only the first is listed.
+    fn list(tell: fn(&mut dyn FnMut(Told<'_>)), width: usize) -> String {
+        let (palette, mut out, mut drawn) = (Palette::plain(), Vec::new(), String::new());
+        let (mut lines, mut brackets) = (EventLines::new(Clock::Offset, 0, "mcpreel-"), Brackets::default());
+        let mut seen = std::collections::BTreeSet::new();
+        tell(&mut |(event, method, placed, words)| {
+            let is_repeated = method == Some("notifications/progress") && !seen.insert(method.map(str::to_owned));
+            brackets.next(place(event.header, method, placed.asked), &mut drawn);
+            if is_repeated {
+                return;
+            }
+            lines.line(&Described { event: *event, method, placed, words }, &drawn, |line| {
+                if event.header.seq == 0 {
+                    line::write_headings(line, &palette, Some(width), &mut out);
+                }
+                line::write(line, &palette, Some(width), &mut out);
+            });
+        });
+        let out = String::from_utf8(out).expect("text");
+        assert!(out.lines().all(|line| line.width() <= width), "{width}\n{out}");
+        assert!(out.chars().all(|found| found == '\n' || line::visible(found) == found), "{out}");
+        out
+    }
+
+    #[test]
+    fn the_list_in_four_widths() {
+        insta::assert_snapshot!(
+            "list",
+            [60, 80, 120, 200].map(|width| list(|take| tell_conversation(take), width)).join("\n")
+        );
+    }
+
+    #[test]
+    fn the_list_with_hostile_texts_in_four_widths() {
+        insta::assert_snapshot!(
+            "list_hostile",
+            [60, 80, 120, 200].map(|width| list(|take| tell_hostile(take), width)).join("\n")
+        );
+    }
+}

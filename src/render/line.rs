@@ -42,6 +42,20 @@ pub(crate) struct Line<'a> {
     pub mood: Emphasis,
 }
 
+impl Line<'_> {
+    /// The name of what was called.
+    fn named(&self) -> &str {
+        self.about.get(..self.subject).unwrap_or_default()
+    }
+
+    /// Whether the method stands before the name of what was called. With little space, the name matters more, and a
+    /// response has the method in its request.
+    fn has_method(&self, width: Option<usize>) -> bool {
+        let least = if self.outcome.is_some() { WITH_METHODS } else { WITH_SIZES };
+        self.subject == 0 || width.is_none_or(|width| width >= least)
+    }
+}
+
 /// The mark before the method of an injected message.
 pub(crate) const INJECTED: &str = "[injected] ";
 
@@ -87,14 +101,18 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
     // The method only says how something was called.
     let is_named = line.subject > 0 && line.mood == Emphasis::Plain;
     let method_style = if is_named { palette.faint } else { title_style };
-    ink.on(method_style, rest.out);
-    rest.theirs(line.title);
-    ink.off(method_style, rest.out);
+    let has_method = line.has_method(width);
+    if has_method {
+        ink.on(method_style, rest.out);
+        rest.theirs(line.title);
+        ink.off(method_style, rest.out);
+    }
     // Where there is little space, the error matters more than what was asked.
     let is_short = line.mood == Emphasis::Error && line.outcome.is_some() && rest.space.is_some_and(|it| it < LITTLE);
-    if !line.about.is_empty() && !is_short {
-        rest.ours(" ");
-        about(line, &ink, title_style, &mut rest);
+    if !line.about.is_empty() && !(is_short && has_method) {
+        rest.ours(if has_method { " " } else { "" });
+        let about = if is_short { line.named() } else { line.about };
+        write_about(&Line { about, ..*line }, &ink, title_style, &mut rest);
     }
     if let Some(outcome) = line.outcome {
         let style = if line.mood == Emphasis::Error { palette.error } else { Style::new() };
@@ -112,7 +130,9 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
 /// Less space than this is not shared by what was asked and the error, in columns.
 const LITTLE: usize = 20;
 
-/// Below this width, lines have no sizes.
+/// Below this width, lines of responses name what was called without the method.
+const WITH_METHODS: usize = 100;
+/// Below this width, lines have no sizes, and requests have no methods if what is called has a name.
 const WITH_SIZES: usize = 72;
 /// Below this width, lines have no times and latencies either.
 const WITH_TIMES: usize = 50;
@@ -189,21 +209,19 @@ fn marks(line: &Line<'_>, ink: &Ink, faint: Style, rest: &mut Rest<'_>) {
 }
 
 /// Appends what a line is about. The name of what was called stands out; the text after it leaves space for the outcome.
-fn about(line: &Line<'_>, ink: &Ink, style: Style, rest: &mut Rest<'_>) {
+fn write_about(line: &Line<'_>, ink: &Ink, style: Style, rest: &mut Rest<'_>) {
     let kept = line.outcome.map_or(0, |outcome| outcome.width() + OUTCOME.width() + 1);
     let space = rest.space.map(|space| space - kept.min(space / 2));
-    let named = line.about.get(..line.subject).unwrap_or_default();
-    let (named, arguments) = match ink.coloured && space.is_none_or(|space| named.width() < space) {
-        true => line.about.split_at(named.len()),
-        false => ("", line.about),
-    };
+    let named = if ink.coloured { line.named() } else { "" };
+    let arguments = &line.about[named.len()..];
+    let fits = space.is_none_or(|space| named.width() < space);
     if !named.is_empty() {
         let style = if line.outcome.is_none() { style.bold() } else { style };
         ink.on(style, rest.out);
-        rest.theirs(named);
+        rest.theirs_but(named, if fits { 0 } else { kept });
         ink.off(style, rest.out);
     }
-    if !arguments.is_empty() {
+    if fits && !arguments.is_empty() {
         rest.theirs_but(arguments, kept);
     }
 }
@@ -500,6 +518,24 @@ mod tests {
         let mut headings = Vec::new();
         write_headings(&line, &Palette::plain(), Some(40), &mut headings);
         assert_eq!(String::from_utf8(headings).expect("text"), "  no.     id method, arguments → result\n");
+    }
+
+    #[test]
+    fn what_was_called_needs_no_method_where_there_is_little_space() {
+        let answer = Line { subject: 4, ..line("echo", "ok") };
+        let call = Line { subject: 4, outcome: None, ..line("echo text=1", "") };
+        let ends = |line: &Line<'_>, width| written(line, width).split("    3 ").nth(1).map(str::to_owned);
+        for (width, expected_answer, expected_call) in [
+            (None, "tools/call echo → ok\n", "tools/call echo text=1\n"),
+            (Some(100), "tools/call echo → ok\n", "tools/call echo text=1\n"),
+            (Some(99), "echo → ok\n", "tools/call echo text=1\n"),
+            (Some(71), "echo → ok\n", "echo text=1\n"),
+        ] {
+            assert_eq!(ends(&answer, width).as_deref(), Some(expected_answer), "{width:?}");
+            assert_eq!(ends(&call, width).as_deref(), Some(expected_call), "{width:?}");
+        }
+        let failed = Line { mood: Emphasis::Error, ..answer };
+        assert_eq!(ends(&failed, Some(45)).as_deref(), Some("echo → ok\n"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Prints what the model would have seen at each turn: a table of the sources and their bytes, with the beginnings of the
 //! texts.
 
-use super::line::bytes;
+use super::line::{bytes, visible_text};
 use super::sequence::seconds;
 use super::spans::{Spans, padded};
 use super::style::Palette;
@@ -9,15 +9,40 @@ use crate::session::prompts::{PromptPart, TurnParts};
 use anstyle::Style;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
 
-/// The widths of the columns: where a text comes from, which server sent it, its bytes and its event.
-const SOURCE: usize = 22;
-const SERVER: usize = 16;
+/// The widths of the columns: the bytes of a text, and its event.
 const BYTES: usize = 9;
 const SEQ: usize = 6;
+/// Without a terminal: the width that names are made for, and the columns for the beginning of a text.
+const WIDTH: usize = 160;
+const EXCERPT: usize = 100;
+
+/// Where everything stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    width: Option<usize>,
+    /// Columns for where a text comes from, and for the server that sent it; narrow terminals have no space for that.
+    source: usize,
+    server: usize,
+}
+
+impl Layout {
+    /// The layout for these turns: names get the space that they need, if the texts keep most of it.
+    pub(crate) fn of(turns: &[TurnParts], width: Option<usize>) -> Self {
+        let all = width.unwrap_or(WIDTH);
+        let parts = || turns.iter().flat_map(|turn| &turn.parts);
+        let longest = |name: fn(&PromptPart) -> String, most: usize| {
+            parts().map(|part| visible_text(&name(part)).width()).max().unwrap_or(0).clamp(8, most)
+        };
+        let server = if all < 76 { 0 } else { longest(|part| part.server.clone(), (all / 5).max(16)) };
+        Self { width, source: longest(source, (all / 4).max(20)), server }
+    }
+}
 
 /// Appends a turn.
-pub(crate) fn text(turn: &TurnParts, palette: &Palette, width: Option<usize>, out: &mut String) {
+pub(crate) fn text(turn: &TurnParts, palette: &Palette, layout: Layout, out: &mut String) {
+    let width = layout.width;
     let Palette { bold, faint, warning, .. } = palette;
     let mut heading = Spans::default();
     match turn.number {
@@ -33,7 +58,7 @@ pub(crate) fn text(turn: &TurnParts, palette: &Palette, width: Option<usize>, ou
     }
     heading.write(width, out);
     out.push('\n');
-    turn.parts.iter().for_each(|part| row(part, palette, width, out));
+    turn.parts.iter().for_each(|part| row(part, palette, layout, out));
     for (seq, text) in &turn.left_out {
         let mut line = Spans::default();
         line.push(*warning, &format!("  not used, event {seq}: {text}"));
@@ -42,23 +67,25 @@ pub(crate) fn text(turn: &TurnParts, palette: &Palette, width: Option<usize>, ou
     }
 }
 
-/// Narrow terminals have no space for the server.
-fn row(part: &PromptPart, palette: &Palette, width: Option<usize>, out: &mut String) {
+/// Where a text comes from.
+fn source(part: &PromptPart) -> String {
+    if part.name.is_empty() { part.source.clone() } else { format!("{} {}", part.source, part.name) }
+}
+
+fn row(part: &PromptPart, palette: &Palette, layout: Layout, out: &mut String) {
     let faint = palette.faint;
-    let has_server = width.is_none_or(|width| width >= 76);
-    let source = if part.name.is_empty() { part.source.clone() } else { format!("{} {}", part.source, part.name) };
     out.push_str("  ");
-    padded(&source, SOURCE, out);
-    if has_server {
-        let _ = write!(out, " {faint}");
-        padded(&part.server, SERVER, out);
+    padded(&source(part), layout.source, out);
+    if layout.server > 0 {
+        let _ = write!(out, "  {faint}");
+        padded(&part.server, layout.server, out);
         let _ = write!(out, "{faint:#}");
     }
     let _ = write!(out, "{:>BYTES$} {faint}{:>SEQ$}{faint:#}  ", bytes(part.bytes), part.seq);
-    let taken = 2 + SOURCE + if has_server { SERVER + 1 } else { 0 } + BYTES + 1 + SEQ + 2;
+    let taken = 2 + layout.source + if layout.server > 0 { layout.server + 2 } else { 0 } + BYTES + 1 + SEQ + 2;
     let mut text = Spans::default();
     text.push(Style::new(), &part.excerpt.split_whitespace().collect::<Vec<_>>().join(" "));
-    text.write(Some(width.map_or(100, |width| width.saturating_sub(taken)).max(8)), out);
+    text.write(Some(layout.width.map_or(EXCERPT, |width| width.saturating_sub(taken)).max(8)), out);
     out.push('\n');
 }
 
@@ -79,7 +106,6 @@ pub(crate) fn value(turn: &TurnParts) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unicode_width::UnicodeWidthStr;
 
     fn turn() -> TurnParts {
         let part = |source: &str, name: &str, excerpt: &str, bytes| PromptPart {
@@ -105,7 +131,8 @@ mod tests {
     fn a_turn_in_four_widths() {
         let drawn = |width| {
             let mut out = String::new();
-            text(&turn(), &Palette::plain(), Some(width), &mut out);
+            let turn = turn();
+            text(&turn, &Palette::plain(), Layout::of(std::slice::from_ref(&turn), Some(width)), &mut out);
             assert!(out.lines().all(|line| line.width() <= width), "{width}\n{out}");
             assert!(out.chars().all(|found| found == '\n' || super::super::line::visible(found) == found));
             out

@@ -1,7 +1,7 @@
 //! Draws the steps of a session as a sequence diagram: a lifeline for the client and one for each server, an arrow for
 //! each message, and what it says on the right. Everything fits the width.
 
-use super::line::duration;
+use super::line::{duration, visible_text};
 use super::spans::{Spans, padded};
 use super::style::Palette;
 use crate::session::steps::{Mark, Step, StepKind, Steps};
@@ -12,9 +12,13 @@ use anstyle::Style;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
 
 /// The largest and the smallest number of columns between two lifelines.
 const WIDEST: usize = 16;
+/// The same for a single server and a client with a long name, if the terminal has this width.
+const WIDEST_FOR_NAME: usize = 28;
+const WIDE: usize = 100;
 const NARROWEST: usize = 4;
 /// The smallest number of columns for what a message says.
 const LEAST_LABEL: usize = 16;
@@ -86,7 +90,14 @@ impl Layout {
         };
         let space = width.map_or(usize::MAX, |width| width.saturating_sub(seq_width + time_width + 3) * 2 / 5);
         let count = streams.len().min(space / NARROWEST).max(1);
-        let gap = (space / count).clamp(NARROWEST, WIDEST);
+        let client = streams.first().and_then(|stream| steps.participants.names(*stream)[0]);
+        let widest = match (client, count) {
+            (Some(client), 1) if width.is_none_or(|width| width >= WIDE) => {
+                (visible_text(client).width() + 2).clamp(WIDEST, WIDEST_FOR_NAME)
+            }
+            _ => WIDEST,
+        };
+        let gap = (space / count).clamp(NARROWEST, widest);
         let lanes =
             streams.into_iter().zip(1..).map(|(stream, lane): (u32, usize)| (stream, lane.min(count))).collect();
         let taken = seq_width + 1 + time_width + 2 + gap * count + 1 + 2;
@@ -308,7 +319,6 @@ pub(super) fn seconds(time: i64) -> String {
 mod tests {
     use super::*;
     use crate::session::steps::tests::{conversation, hostile};
-    use unicode_width::UnicodeWidthStr;
 
     fn drawn(steps: &Steps, width: Option<usize>) -> String {
         let mut out = String::new();

@@ -50,7 +50,7 @@ fn harmless(text: &str, coloured: bool) -> Cow<'_, str> {
 }
 
 /// Returns the length of the colour sequence at the start of a text; 0 if there is none.
-fn colour(text: &str) -> usize {
+pub(crate) fn colour(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = rest.find(|found: char| !found.is_ascii_digit() && found != ';');
     end.filter(|end| rest[*end..].starts_with('m')).map_or(0, |end| 2 + end + 1)

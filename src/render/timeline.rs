@@ -1,7 +1,6 @@
 //! Draws who waited for what, and when: a row for each thing that was called, with a bar where somebody waited for it.
 
 use super::line::duration;
-use super::sequence::seconds;
 use super::spans::{Spans, padded};
 use super::style::Palette;
 use crate::session::waits::{Lane, Waits};
@@ -11,6 +10,7 @@ use crate::wire::units::millis_of;
 use anstyle::Style;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
 
 /// The width if there is no terminal, in columns.
 const WIDTH: usize = 100;
@@ -25,26 +25,45 @@ const MAX_ROWS: usize = 200;
 /// How much of a column's time was waited.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
+/// The number of lines above the rows: the sentence, and the times.
+pub(crate) const HEADINGS: usize = 2;
+
 /// Appends the picture.
 pub(crate) fn text(waits: &Waits, palette: &Palette, width: Option<usize>, out: &mut String) {
+    lines(waits, palette, width).iter().for_each(|(line, _)| out.push_str(line));
+}
+
+/// Returns the lines of the picture, each with the event of the row's longest request, or of its first one if none was
+/// answered.
+pub(crate) fn lines(waits: &Waits, palette: &Palette, width: Option<usize>) -> Vec<(String, Option<u64>)> {
     if waits.lanes().is_empty() {
-        return;
+        return Vec::new();
     }
     let layout = Layout::of(waits, width.unwrap_or(WIDTH));
-    summary(waits, width, palette, out);
-    layout.axis(waits, palette, out);
+    let mut lines = Vec::new();
+    let mut add = |seq: Option<u64>, write: &dyn Fn(&mut String)| {
+        let mut line = String::new();
+        write(&mut line);
+        lines.push((line, seq));
+    };
+    add(None, &|line| summary(waits, width, palette, line));
+    add(None, &|line| layout.axis(waits, palette, line));
     let mut shown: Option<(u32, Direction)> = None;
     for lane in waits.lanes().iter().take(MAX_ROWS) {
         if shown.replace((lane.stream, lane.direction)) != Some((lane.stream, lane.direction)) {
-            heading(lane, waits, layout.width, palette, out);
+            add(None, &|line| heading(lane, waits, layout.width, palette, line));
         }
-        layout.row(lane, waits, palette, out);
+        let seq = lane.longest.map(|(_, seq)| seq).or(lane.waits.first().map(|wait| wait.seq));
+        add(seq, &|line| layout.row(lane, waits, palette, line));
     }
     let more = waits.lanes().len().saturating_sub(MAX_ROWS) as u64 + waits.left_out();
     if more > 0 {
-        let faint = palette.faint;
-        let _ = writeln!(out, "{faint}{} not drawn; use a filter{faint:#}", counted(more, "more row"));
+        let (faint, more) = (palette.faint, counted(more, "more row"));
+        add(None, &|line| {
+            let _ = writeln!(line, "{faint}{more} not drawn; use a filter{faint:#}");
+        });
     }
+    lines
 }
 
 /// Returns a row as an object.
@@ -67,7 +86,7 @@ fn summary(waits: &Waits, width: Option<usize>, palette: &Palette, out: &mut Str
     let is_narrow = width.is_some_and(|width| width < 90);
     let share = |time: i64| {
         let percent = if span > 0 { time.saturating_mul(100) / span } else { 0 };
-        if is_narrow { format!("{percent} %") } else { format!("{} ({percent} %)", duration(time)) }
+        if is_narrow || time == 0 { format!("{percent} %") } else { format!("{} ({percent} %)", duration(time)) }
     };
     let mut line = Spans::default();
     line.push(palette.bold, &duration(span));
@@ -117,17 +136,10 @@ impl Layout {
         Self { width, label, bars: left.saturating_sub(label + 1).max(LEAST_BARS), has_longest }
     }
 
-    /// The times at the ends and in the middle, and what the numbers mean.
+    /// The times at which bars stand, and what the numbers mean.
     fn axis(&self, waits: &Waits, palette: &Palette, out: &mut String) {
         let faint = palette.faint;
-        let mut bars = String::new();
-        let (start, span) = (waits.start(), waits.end() - waits.start());
-        let ticks = (self.bars / 14).clamp(1, 6);
-        for tick in 0..ticks {
-            let time = start + span / ticks as i64 * tick as i64;
-            let columns = self.bars * (tick + 1) / ticks - self.bars * tick / ticks;
-            padded(&format!("│{} s", seconds(time)), columns, &mut bars);
-        }
+        let bars = ticks(waits.start(), waits.end(), self.bars);
         let _ = write!(out, "{faint}{:1$} {bars}", "", self.label);
         let _ = write!(out, "{:>COUNT_COLUMNS$}{:>TIME_COLUMNS$}", "calls", "waited");
         if self.has_longest {
@@ -164,8 +176,7 @@ impl Layout {
     fn bars(&self, lane: &Lane, waits: &Waits) -> (String, bool) {
         let mut cells = vec![Cell::default(); self.bars];
         let (start, end) = (waits.start(), waits.end());
-        let span = (end - start).max(1) as f64;
-        let column = |time: i64| (time - start) as f64 / span * self.bars as f64;
+        let column = |time: i64| column(time, (start, end), self.bars);
         for wait in &lane.waits {
             let (from, to) = (column(wait.start), column(wait.end.unwrap_or(end)));
             let last = (to as usize).min(self.bars - 1);
@@ -179,6 +190,53 @@ impl Layout {
         }
         (cells.iter().map(Cell::shown).collect(), cells.iter().any(|cell| cell.has_failed))
     }
+}
+
+/// The column of a time between `start` and `end`, of so many.
+fn column(time: i64, (start, end): (i64, i64), columns: usize) -> f64 {
+    (time - start) as f64 / (end - start).max(1) as f64 * columns as f64
+}
+
+/// A line of this many columns with marks at round times, at equal distances. Each mark has its time if there is space before
+/// the next one.
+fn ticks(start: i64, end: i64, columns: usize) -> String {
+    let place = |time: i64| column(time, (start, end), columns).round();
+    let label = |time: i64, step: i64| format!("│{} s", rounded_seconds(time, step));
+    let steps = (0..19).flat_map(|power| [1, 2, 5].map(|factor: i64| factor.saturating_mul(10i64.pow(power))));
+    let fits = |step: &i64| {
+        let longest = label(start, *step).width().max(label(end, *step).width());
+        column(start.saturating_add(*step), (start, end), columns) >= (longest + 1).max(columns / 8) as f64
+    };
+    let step = steps.into_iter().find(fits).unwrap_or(i64::MAX);
+    let mut out = String::new();
+    // Where no mark is near the beginning, its time stands there.
+    let beginning = label(start, 1_000_000);
+    let first = start.div_euclid(step).saturating_add(1).saturating_mul(step);
+    if place(start - start.rem_euclid(step)) < 0.0 && beginning.width() < place(first) as usize {
+        out.push_str(&beginning);
+    }
+    let times = (0..=columns as i64).map_while(|number| (start.div_euclid(step) + number).checked_mul(step));
+    for time in times.skip_while(|time| place(*time) < 0.0) {
+        // A mark right of the last column would be beyond the bars.
+        let at = place(time) as usize;
+        if at >= columns {
+            break;
+        }
+        padded("", at - out.width().min(at), &mut out);
+        let text = label(time, step);
+        out.push_str(if at + text.width() < columns { &text } else { "│" });
+    }
+    padded("", columns - out.width().min(columns), &mut out);
+    out
+}
+
+/// A time in seconds, with the decimals that multiples of a step have.
+fn rounded_seconds(time: i64, step: i64) -> String {
+    if time == 0 {
+        return "0".to_owned();
+    }
+    let decimals = (0..9).find(|decimals| step % 10i64.pow(9 - decimals) == 0).unwrap_or(9);
+    format!("{:.*}", decimals as usize, time as f64 / 1e9)
 }
 
 /// One column of a bar.
@@ -206,7 +264,6 @@ impl Cell {
 mod tests {
     use super::*;
     use crate::session::steps::tests::{conversation, hostile};
-    use unicode_width::UnicodeWidthStr;
 
     fn drawn(waits: &Waits, width: usize) -> String {
         let mut out = String::new();
@@ -234,6 +291,25 @@ mod tests {
                 assert!(text.lines().all(|line| line.width() <= width), "{width}\n{text}");
                 assert!(text.chars().all(|found| found == '\n' || super::super::line::visible(found) == found));
             }
+        }
+    }
+
+    #[test]
+    fn marks_stand_at_round_times_and_at_the_column_of_their_time() {
+        let seconds = |time: f64| (time * 1e9) as i64;
+        for (start, end, columns, expected) in [
+            (0.0, 3.1, 21, "│0 s   │1 s   │2 s  │"),
+            (0.001, 3.1, 21, "│0 s   │1 s   │2 s  │"),
+            (0.0, 0.11, 32, "│0 s           │0.05 s       │  "),
+            (0.4, 1.1, 12, "  │0.5 s  │ "),
+            (100.0, 4000.0, 30, "       │1000 s │2000 s │3000 s "),
+            (0.0, 0.0, 12, "│0 s        "),
+            (0.0, 9.0, 3, "│  "),
+        ] {
+            assert_eq!(ticks(seconds(start), seconds(end), columns), expected, "{start} {end}");
+        }
+        for (start, end) in [(i64::MIN / 4, i64::MAX / 4), (-5, 0), (i64::MAX / 2, i64::MAX / 2)] {
+            assert_eq!(ticks(start, end, 20).width(), 20, "{start} {end}");
         }
     }
 

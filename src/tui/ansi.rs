@@ -1,5 +1,6 @@
 //! Lines with colours, as `render` writes them: they contain no escape sequences but colours.
 
+use crate::render::text::colour;
 use crate::wire::text::visible;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -23,15 +24,8 @@ fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// Returns the length of the colour sequence at the start of a text; 0 if there is none.
-fn colour(text: &str) -> usize {
-    let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
-    let end = rest.find(|found: char| !found.is_ascii_digit() && found != ';');
-    end.filter(|end| rest[*end..].starts_with('m')).map_or(0, |end| 2 + end + 1)
-}
-
 /// Returns the text without colours.
-pub(super) fn plain(line: &str) -> String {
+pub(crate) fn plain(line: &str) -> String {
     parts(line).filter_map(|part| if let Part::Letter(letter) = part { Some(letter) } else { None }).collect()
 }
 

@@ -1,13 +1,14 @@
 //! The state of the interface, and what keys and other inputs change in it.
 
+mod keyboard;
+
 use super::effect::{
-    Choice, DetailForm, DetailText, Effect, Found, Input, PageKind, PageLine, PageText, Progress, Request, Scanned,
-    Source, Target,
+    DetailForm, DetailText, Effect, Found, Input, PageKind, PageLine, PageText, Scanned, Source, Target,
 };
-use super::keys::{KEYS, Key, Motion, described};
+use super::keys::{KEYS, described};
 use super::list::List;
 use super::picker::Picker;
-use super::prompt::{Prompt, Question, Typed};
+use super::prompt::{Prompt, Question};
 use super::text::Text;
 use crate::proposals::Registry;
 use crate::session::filter::Filter;
@@ -51,6 +52,8 @@ pub(crate) struct Detail {
 /// A page, while it is shown.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
+    /// The lines above the text that stay on the screen.
+    pub headings: Vec<String>,
     /// What is shown.
     pub text: Text,
     /// The number of the job that makes it.
@@ -158,7 +161,7 @@ impl App {
             Input::Detail(text) => self.detail_came(text),
             Input::Page(text) => self.page_came(text),
             Input::Found(found) => self.found(found),
-            Input::Choices(choices) => self.choices(choices),
+            Input::Choices(choices) => self.picker.take(choices),
             Input::Edited(request) => self.prompt = Some(Prompt::new(Question::Send(request), "")),
             Input::Note(text) => self.say(text),
             Input::Failed(text) => self.fail(text),
@@ -180,6 +183,17 @@ impl App {
     /// The rows between the first line and the last one.
     pub(crate) fn body(&self) -> usize {
         self.size.1.saturating_sub(2)
+    }
+
+    /// The headings of a view that stay on the screen: the last ones, if it is small.
+    pub(crate) fn headings(&self) -> &[String] {
+        let all = &self.page.headings;
+        &all[all.len() - all.len().min(self.body() / 3)..]
+    }
+
+    /// The rows of a view below its headings.
+    pub(crate) fn page_rows(&self) -> usize {
+        self.body() - self.headings().len()
     }
 
     /// The parts of the screen with the messages.
@@ -232,7 +246,8 @@ impl App {
         let (layout, columns, body) = (self.layout(), self.columns(), self.body());
         self.list.resize(layout.list, false);
         self.detail.iter_mut().for_each(|detail| detail.text.resize(columns, layout.detail));
-        self.page.text.resize(columns, body);
+        let page_rows = self.page_rows();
+        self.page.text.resize(columns, page_rows);
         self.picker.resize(body);
     }
 
@@ -285,7 +300,12 @@ impl App {
         if scanned.scan != self.scan {
             return;
         }
+        let damage = scanned.damage.clone().filter(|_| self.list.damage.is_none());
         self.list.append(scanned);
+        if let Some(damage) = damage {
+            self.fail(format!("the reel is damaged: {damage}"));
+            self.list.damage = Some(damage);
+        }
         if self.list.is_full() && self.status.is_none() {
             self.fail(format!("only the first {} messages are listed; a filter finds others", super::list::MAX_ROWS));
         }
@@ -307,7 +327,10 @@ impl App {
         if came.job != self.page.job || self.page.is_ready {
             return;
         }
-        let text = Text::new(came.lines, false, (self.columns(), self.body()));
+        let mut lines = came.lines;
+        let below = lines.split_off(headings(self.view, &lines));
+        self.page.headings = lines.into_iter().map(|line| line.text).collect();
+        let text = Text::new(below, false, (self.columns(), self.page_rows()));
         let before = std::mem::replace(&mut self.page.text, text);
         self.page.is_ready = true;
         self.page.text.stay_at(&before);
@@ -333,221 +356,6 @@ impl App {
         }
     }
 
-    fn choices(&mut self, choices: Vec<Choice>) {
-        if choices.iter().all(|choice| choice.target.is_none()) {
-            self.say("nothing was recorded yet; put `mcpreel record --` in front of a server's command");
-        }
-        self.picker.take(choices);
-    }
-
-    fn key(&mut self, key: Key) {
-        if key == Key::Control('c') {
-            return self.effects.push(Effect::Quit);
-        }
-        if key == Key::Control('z') {
-            return self.effects.push(Effect::Suspend);
-        }
-        self.status = None;
-        if let Some(prompt) = &mut self.prompt {
-            match prompt.key(key) {
-                Typed::More => {
-                    if let Question::Send(_) = prompt.question {
-                        self.confirm(key);
-                    }
-                }
-                Typed::Done => self.answered(),
-                Typed::Cancelled => self.prompt = None,
-            }
-            return;
-        }
-        match (key, self.view) {
-            (Key::Char('q'), View::Messages) if self.detail.is_none() => self.effects.push(Effect::Quit),
-            (Key::Char('q') | Key::Escape, _) => self.back(),
-            (Key::Char('?'), _) => self.help(),
-            (Key::Char('o'), _) => self.pick(),
-            (Key::Enter, View::Picker) => self.open_choice(),
-            (key, View::Picker) => Motion::of(key).into_iter().for_each(|motion| self.picker.go(motion)),
-            _ if self.source.is_none() => {}
-            (key, View::Messages) => self.key_in_messages(key),
-            (key, View::Page(_)) => self.key_in_page(key),
-        }
-    }
-
-    /// Keys that do the same in all views of a reel. Returns whether this is one.
-    fn key_anywhere(&mut self, key: Key) -> bool {
-        match key {
-            Key::Char('1') => self.view = View::Messages,
-            Key::Char('2') => self.show(PageKind::Sequence),
-            Key::Char('3') => self.show(PageKind::Timeline),
-            Key::Char('4') => self.show(PageKind::Statistics),
-            Key::Char('5') => self.show(PageKind::Findings),
-            Key::Char('f') => self.prompt = Some(Prompt::new(Question::Filter, &self.filter)),
-            Key::Char('/') => self.prompt = Some(Prompt::new(Question::Search, "")),
-            Key::Char('#') => self.prompt = Some(Prompt::new(Question::Number, "")),
-            Key::Char('n') => self.search(true),
-            Key::Char('N') => self.search(false),
-            Key::Char(':') => self.ask_to_fire(),
-            _ => return false,
-        }
-        true
-    }
-
-    fn key_in_messages(&mut self, key: Key) {
-        if self.key_anywhere(key) {
-            return;
-        }
-        match key {
-            Key::Char('p') => self.go_to_counterpart(),
-            Key::Char(letter @ ('e' | 'E')) => {
-                if !self.list.go_to_failure(letter == 'e') {
-                    self.say(format!("no {} failure", if letter == 'e' { "later" } else { "earlier" }));
-                }
-            }
-            Key::Char('F') => self.follow(),
-            Key::Tab => self.switch_focus(),
-            Key::Char('z') => self.zoom(),
-            Key::Char('b') => self.next_form(),
-            Key::Char('w') => self.whole_strings(),
-            Key::Char('y') => self.copy(),
-            Key::Char('r') => self.edit(),
-            _ if self.focus == Focus::Detail => self.key_in_detail(key),
-            Key::Enter => self.open_detail(),
-            key => Motion::of(key).into_iter().for_each(|motion| self.go(motion)),
-        }
-    }
-
-    /// Moves in the list. At the end of one that grows, the newest message stays selected.
-    fn go(&mut self, motion: Motion) {
-        self.list.go(motion);
-        if motion == Motion::End && self.list.progress == Progress::Waiting {
-            self.list.follow(true);
-        }
-    }
-
-    fn key_in_detail(&mut self, key: Key) {
-        let Some(detail) = &mut self.detail else { return };
-        match key {
-            Key::Char(' ') | Key::Enter => {
-                if !detail.text.fold() {
-                    self.say("nothing to fold here");
-                }
-            }
-            Key::Char('a') => detail.text.fold_all(),
-            key => Motion::of(key).into_iter().for_each(|motion| detail.text.go(motion)),
-        }
-    }
-
-    fn key_in_page(&mut self, key: Key) {
-        if self.key_anywhere(key) {
-            return;
-        }
-        match key {
-            Key::Enter => match self.page.text.line().and_then(|line| line.seq) {
-                Some(seq) => {
-                    self.view = View::Messages;
-                    self.go_to_event(seq);
-                }
-                None => self.say("this line is about no single message"),
-            },
-            Key::Char('y') => {
-                let line = self.page.text.line().map(|line| super::ansi::plain(&line.text));
-                self.effects.extend(line.map(Effect::CopyText));
-            }
-            key => Motion::of(key).into_iter().for_each(|motion| self.page.text.go(motion)),
-        }
-    }
-
-    fn go_to_event(&mut self, seq: u64) {
-        if !self.list.go_to_event(seq) {
-            let is_next = self.list.selected().is_some_and(|row| u64::from(row.seq) > seq);
-            let which = if is_next { "next" } else { "last" };
-            self.say(format!("event {seq} is not in the list; this is the {which} one"));
-        }
-    }
-
-    fn go_to_counterpart(&mut self) {
-        let Some(row) = self.list.selected() else { return };
-        match self.list.counterpart(row.seq) {
-            Some(other) => self.go_to_event(u64::from(other)),
-            None => self.say("no counterpart: it is no request or response, or the other one is missing"),
-        }
-    }
-
-    fn follow(&mut self) {
-        let follows = !self.list.follows;
-        self.list.follow(follows);
-        let is_live = self.source.as_ref().is_some_and(|source| source.is_live);
-        self.say(match (follows, is_live && self.list.progress != Progress::Ended) {
-            (false, _) => "not following",
-            (true, true) => "following: the newest message stays selected",
-            (true, false) => "following, but the session has ended",
-        });
-    }
-
-    fn switch_focus(&mut self) {
-        self.focus = match (self.focus, &self.detail) {
-            (Focus::List, Some(_)) => Focus::Detail,
-            (Focus::List, None) => return self.open_detail(),
-            (Focus::Detail, _) => Focus::List,
-        };
-        self.is_zoomed &= self.focus == Focus::Detail;
-    }
-
-    fn zoom(&mut self) {
-        if self.detail.is_none() {
-            self.open_detail();
-        }
-        self.is_zoomed = !self.is_zoomed;
-        self.focus = if self.is_zoomed { Focus::Detail } else { self.focus };
-    }
-
-    fn open_detail(&mut self) {
-        if self.list.selected().is_none() {
-            return self.say("no message is selected");
-        }
-        self.focus = Focus::Detail;
-        if self.detail.is_none() {
-            self.detail = Some(Detail { seq: 0, form: DetailForm::Json, text: Text::default(), is_waiting: false });
-            self.ask_for_detail();
-        }
-    }
-
-    fn set_form(&mut self, next: impl FnOnce(DetailForm) -> DetailForm) {
-        match &mut self.detail {
-            Some(detail) => {
-                detail.form = next(detail.form);
-                self.ask_for_detail();
-            }
-            None => self.say("Enter opens the message"),
-        }
-    }
-
-    fn next_form(&mut self) {
-        self.set_form(|form| match form {
-            DetailForm::Json | DetailForm::WholeJson => DetailForm::Text,
-            DetailForm::Text => DetailForm::Hex,
-            DetailForm::Hex => DetailForm::Json,
-        });
-    }
-
-    fn whole_strings(&mut self) {
-        self.set_form(|form| if form == DetailForm::WholeJson { DetailForm::Json } else { DetailForm::WholeJson });
-    }
-
-    fn copy(&mut self) {
-        self.effects.extend(self.list.selected().map(|row| Effect::CopyMessage(row.seq)));
-    }
-
-    fn edit(&mut self) {
-        let (Some(row), Some(source)) = (self.list.selected(), &self.source) else { return };
-        if source.sends_to.is_none() {
-            return self.fail("no server to send to; start it with `mcpreel tui REEL -- SERVER-COMMAND`");
-        }
-        // Of a response, the request is sent again.
-        let asked = self.list.counterpart(row.seq).filter(|other| *other < row.seq);
-        self.effects.push(Effect::Edit(asked.unwrap_or(row.seq)));
-    }
-
     fn ask_to_fire(&mut self) {
         if !self.source.as_ref().is_some_and(|source| source.can_fire) {
             return self.fail("`fire` needs a live session: mcpreel tui --session NAME");
@@ -568,31 +376,6 @@ impl App {
         }
     }
 
-    /// Ends what is running, or leaves what is open.
-    fn back(&mut self) {
-        if std::mem::take(&mut self.is_searching) {
-            self.effects.push(Effect::Stop);
-            return self.say("the search was stopped");
-        }
-        match self.view {
-            View::Picker if self.source.is_none() => self.effects.push(Effect::Quit),
-            View::Picker => self.view = View::Messages,
-            View::Page(_) => {
-                if !self.page.is_ready {
-                    self.effects.push(Effect::Stop);
-                }
-                self.view = if self.source.is_some() { View::Messages } else { View::Picker };
-            }
-            View::Messages if self.is_zoomed => self.is_zoomed = false,
-            View::Messages if self.detail.is_some() => {
-                self.detail = None;
-                self.focus = Focus::List;
-            }
-            View::Messages if !self.needle.is_empty() => self.needle.clear(),
-            View::Messages => self.say("q quits, o opens another reel"),
-        }
-    }
-
     fn help(&mut self) {
         let line = |text: String| PageLine { text, seq: None };
         let mut lines = Vec::new();
@@ -604,7 +387,7 @@ impl App {
         }
         lines.pop();
         let text = Text::new(lines, false, (self.columns(), self.body()));
-        self.page = Page { text, job: self.next_job(), is_ready: true };
+        self.page = Page { text, job: self.next_job(), is_ready: true, ..Page::default() };
         self.view = View::Page(PageKind::Help);
     }
 
@@ -650,45 +433,12 @@ impl App {
         self.effects.push(Effect::Search { job, needle, from: u64::from(row.seq), forward, filter });
     }
 
-    fn answered(&mut self) {
-        let Some(Prompt { question, text, .. }) = self.prompt.take() else { return };
-        match question {
-            Question::Filter => self.set_filter(text.trim()),
-            Question::Search => {
-                self.needle = text.to_lowercase();
-                self.search(true);
-            }
-            Question::Number => match text.trim().parse() {
-                Ok(seq) => {
-                    self.view = View::Messages;
-                    self.go_to_event(seq);
-                }
-                Err(_) => self.fail(format!("{text:?} is not a number")),
-            },
-            Question::Fire => {
-                let job = self.begin_page(PageKind::Sent);
-                self.effects.push(Effect::Fire { job, words: text });
-            }
-            Question::Send(_) => self.say("nothing was sent"),
-        }
-    }
-
     /// Shows a view that an effect makes.
     fn begin_page(&mut self, kind: PageKind) -> u64 {
         let job = self.next_job();
         self.page = Page { job, ..Page::default() };
         self.view = View::Page(kind);
         job
-    }
-
-    /// Answers whether to send a request.
-    fn confirm(&mut self, key: Key) {
-        let Some(Prompt { question: Question::Send(request), .. }) = self.prompt.take() else { return };
-        if !matches!(key, Key::Char('y' | 'Y')) {
-            return self.say("nothing was sent");
-        }
-        let job = self.begin_page(PageKind::Sent);
-        self.effects.push(Effect::Send { job, request });
     }
 
     fn set_filter(&mut self, text: &str) {
@@ -716,11 +466,11 @@ impl App {
     }
 }
 
-/// A request as the user edited it.
-impl Request {
-    /// Returns the request with other parameters.
-    #[must_use]
-    pub(crate) fn with_params(self, params: String) -> Self {
-        Self { params, ..self }
+/// The number of lines at the beginning of a view that stay on the screen: above the events of a picture.
+fn headings(view: View, lines: &[PageLine]) -> usize {
+    match view {
+        View::Page(PageKind::Sequence) => lines.iter().take_while(|line| line.seq.is_none()).count(),
+        View::Page(PageKind::Timeline) => crate::render::timeline::HEADINGS.min(lines.len()),
+        _ => 0,
     }
 }

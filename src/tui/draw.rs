@@ -6,6 +6,7 @@ use super::effect::{DetailForm, PageKind, Progress};
 use super::prompt::Prompt;
 use super::text::Text;
 use crate::render::style::Palette;
+use crate::render::table::cut;
 use crate::wire::text::{counted, visible_text};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -19,30 +20,33 @@ pub(crate) fn draw(app: &App, palette: &Palette, frame: &mut Frame<'_>) {
     let area = frame.area();
     let mut screen = Screen { app, palette, area, buffer: frame.buffer_mut() };
     screen.row(0, &screen.title(), false);
-    let body = app.body();
     match app.view {
         View::Picker => screen.picker(),
         View::Messages => screen.messages(),
-        View::Page(kind) => screen.page(kind, body),
+        View::Page(kind) => screen.page(kind),
     }
     screen.highlight();
     let last = area.height.saturating_sub(1);
-    match &app.prompt {
-        Some(prompt) => {
-            if app.status.is_some() {
-                let text = screen.footer();
-                screen.clear(last.saturating_sub(1));
-                screen.row(last.saturating_sub(1), &text, false);
-            }
-            let column = screen.prompt(prompt, last);
-            frame.set_cursor_position(Position::new(column, last));
-        }
-        None => {
-            let text = screen.footer();
-            screen.row(last, &text, false);
-        }
+    let Some(prompt) = &app.prompt else { return screen.footer(last) };
+    if app.status.is_some() {
+        screen.footer(last.saturating_sub(1));
     }
+    let column = screen.prompt(prompt, last);
+    frame.set_cursor_position(Position::new(column, last));
 }
+
+/// A message for the user takes at most this many rows.
+const MAX_MESSAGE_ROWS: usize = 4;
+
+/// What to do if there is nothing to open.
+const WHERE_TO_BEGIN: [&str; 6] = [
+    "Put `mcpreel record --` in front of a server's command, in a shell or in your client's configuration:",
+    "  mcpreel record -- my-server",
+    "Or record a session with the built-in server:",
+    "  mcpreel demo",
+    "",
+    "Then press o to look again.",
+];
 
 /// What is drawn on, and with what.
 struct Screen<'a, 'b> {
@@ -79,7 +83,7 @@ impl Screen<'_, '_> {
 
     /// The first line: what is open, how much of it is listed, the filter.
     fn title(&self) -> String {
-        let Palette { bold, faint, warning, .. } = self.palette;
+        let Palette { bold, faint, warning, error, .. } = self.palette;
         let app = self.app;
         let Some(source) = &app.source else {
             return format!("{bold}mcpreel{bold:#} {faint}sessions and reels{faint:#}");
@@ -96,6 +100,7 @@ impl Screen<'_, '_> {
             (Progress::Ended, true) => ", ended",
             (Progress::Ended, false) => "",
         };
+        let damaged = if app.list.damage.is_some() { format!(" {error}damaged{error:#}") } else { String::new() };
         let view = match app.view {
             View::Messages => String::new(),
             View::Picker => "open another · ".to_owned(),
@@ -106,18 +111,27 @@ impl Screen<'_, '_> {
             false => format!(" {warning}filter: {}{warning:#}", visible_text(&app.filter)),
         };
         let view = if view.is_empty() { view } else { format!("{bold}{view}{bold:#}") };
-        format!("{view}{bold}{}{bold:#} {faint}{amount}{state}{faint:#}{filter}", visible_text(&source.title))
+        format!("{view}{bold}{}{bold:#} {faint}{amount}{state}{faint:#}{damaged}{filter}", visible_text(&source.title))
     }
 
     fn picker(&mut self) {
-        if !self.app.picker.is_ready() {
+        let app = self.app;
+        let picker = &app.picker;
+        if !picker.is_ready() {
             return self.notice(1, "looking for sessions and reels…");
         }
         let Palette { bold, .. } = self.palette;
-        let lines: Vec<_> = self.app.picker.visible().collect();
-        for (row, (line, can_open, is_selected)) in (1..).zip(lines) {
+        let mut next = 1;
+        for (row, (line, can_open, is_selected)) in (1..).zip(picker.visible()) {
             let line = if can_open { format!(" {line}") } else { format!(" {bold}{line}{bold:#}") };
             self.row(row, &line, is_selected);
+            next = row + 1;
+        }
+        if picker.is_empty() {
+            let advice = WHERE_TO_BEGIN.iter().flat_map(|line| ansi::wrapped(line, app.columns()));
+            for (row, line) in (next + 1..self.area.height.saturating_sub(1)).zip(advice) {
+                self.line_at(1, row, &line, self.area.width);
+            }
         }
     }
 
@@ -131,9 +145,10 @@ impl Screen<'_, '_> {
         }
         if layout.list > 0 {
             self.list(row, layout.list);
-            row += u16::try_from(layout.list).unwrap_or(u16::MAX);
+            row += row_number(layout.list);
         }
-        if let Some(detail) = self.app.detail.as_ref().filter(|_| layout.detail > 0) {
+        // Of a message on a tiny screen, there is only its title.
+        if let Some(detail) = self.app.detail.as_ref().filter(|_| layout.detail > 0 || layout.list == 0) {
             let Palette { bold, faint, .. } = self.palette;
             let form = match detail.form {
                 DetailForm::Json => "",
@@ -198,28 +213,33 @@ impl Screen<'_, '_> {
             self.line_at(1, row, &shown.text, width);
         }
         if has_focus && !text.visible().is_empty() {
-            let row = first.saturating_add(u16::try_from(text.cursor_on_screen()).unwrap_or(u16::MAX));
+            let row = first.saturating_add(row_number(text.cursor_on_screen()));
             self.line_at(0, row, ">", 1);
             self.select(row, 0, width + 1);
         }
     }
 
-    fn page(&mut self, kind: PageKind, height: usize) {
-        let text = &self.app.page.text;
-        self.text(text, 1, true);
-        let (top, count) = text.extent();
-        if !self.app.page.is_ready && count == 0 {
-            let what = if kind == PageKind::Sent { "sending…" } else { "reading the reel…" };
-            return self.notice(1, what);
+    fn page(&mut self, kind: PageKind) {
+        let app = self.app;
+        let (text, height, first) = (&app.page.text, app.page_rows(), row_number(app.headings().len() + 1));
+        for (row, line) in (1..).zip(app.headings()) {
+            self.line_at(1, row, line, self.area.width);
         }
-        if self.app.page.is_ready && count == 0 {
-            self.notice(1, "nothing to show");
+        self.text(text, first, true);
+        let (top, count) = text.extent();
+        if count == 0 {
+            let what = match (app.page.is_ready, kind) {
+                (true, _) => "nothing to show",
+                (false, PageKind::Sent) => "sending…",
+                (false, _) => "reading the reel…",
+            };
+            return self.notice(first, what);
         }
         if count > height {
             let (start, end) = (top * height / count, ((top + height) * height).div_ceil(count));
             let Palette { faint, .. } = self.palette;
             for row in start..end.min(height) {
-                let row = u16::try_from(row + 1).unwrap_or(u16::MAX);
+                let row = first.saturating_add(row_number(row));
                 self.line_at(self.area.width.saturating_sub(1), row, &format!("{faint}│{faint:#}"), 1);
             }
         }
@@ -254,19 +274,31 @@ impl Screen<'_, '_> {
     /// Draws the input. Returns the column of the cursor.
     fn prompt(&mut self, prompt: &Prompt, row: u16) -> u16 {
         let (width, bold) = (usize::from(self.area.width), self.palette.bold);
-        let label = visible_text(&prompt.question.label());
-        let rest = visible_text(&prompt.question.rest(self.app.sends_to()));
+        let label = visible_text(&prompt.question.label(self.app.sends_to()));
         // What was typed last is seen, even if there is little space.
         let space = width.saturating_sub(label.width() + 1).max(1);
         let (before, after) = prompt.text.split_at(prompt.cursor);
         let before = tail(before, space);
+        let rest = cut(&visible_text(&prompt.question.rest()), space.saturating_sub(prompt.text.width()));
         self.row(row, &format!("{bold}{label}{bold:#}{before}{after}{rest}"), false);
         let column = label.width() + before.width();
         u16::try_from(column.min(width.saturating_sub(1))).unwrap_or(0)
     }
 
-    /// The last line: a message for the user, or the most important keys.
-    fn footer(&self) -> String {
+    /// Draws a message for the user, or the most important keys. Its last line is on this row; a long message covers rows above it.
+    fn footer(&mut self, last: u16) {
+        let is_message = self.app.status.as_ref().is_some_and(|status| !status.text.is_empty());
+        let most = if is_message { MAX_MESSAGE_ROWS.min(self.app.body() / 2).max(1) } else { 1 };
+        let lines = ansi::wrapped(&self.message(), self.area.width.into());
+        let lines = &lines[..lines.len().min(most)];
+        let first = (last + 1).saturating_sub(row_number(lines.len()));
+        for (row, line) in (first..).zip(lines) {
+            self.clear(row);
+            self.row(row, line, false);
+        }
+    }
+
+    fn message(&self) -> String {
         let Palette { faint, error, .. } = self.palette;
         if let Some(status) = self.app.status.as_ref().filter(|status| !status.text.is_empty()) {
             let text = visible_text(&status.text);
@@ -276,6 +308,7 @@ impl Screen<'_, '_> {
             return format!("{faint}working…  Esc stop{faint:#}");
         }
         let keys = match (self.app.view, self.app.focus) {
+            (View::Picker, _) if self.app.picker.is_empty() => "o look again  ? keys  q quit",
             (View::Picker, _) => "↑↓ choose  Enter open  ? keys  q quit",
             (View::Page(PageKind::Help | PageKind::Sent), _) => "↑↓ scroll  / search  q back",
             (View::Page(_), _) => "↑↓ scroll  Enter go to message  / search  q back  ? keys",
@@ -288,6 +321,11 @@ impl Screen<'_, '_> {
         };
         format!("{faint}{}{faint:#}", fitting(keys, usize::from(self.area.width)))
     }
+}
+
+/// A number of rows as the screen counts them.
+fn row_number(row: usize) -> u16 {
+    u16::try_from(row).unwrap_or(u16::MAX)
 }
 
 /// The last characters of a text that fit in some columns.

@@ -85,6 +85,8 @@ pub(crate) struct Scanned {
     pub read: u64,
     /// How far the reel was read.
     pub progress: Progress,
+    /// What is wrong with the reel, if anything new was found.
+    pub damage: Option<String>,
 }
 
 /// A line of the list that is wanted.

@@ -23,6 +23,8 @@ pub(crate) struct List {
     /// The number of events that were read, and how far that is.
     pub read: u64,
     pub progress: Progress,
+    /// What is wrong with the reel: the first that was found.
+    pub damage: Option<String>,
     /// The headings of the columns.
     pub headings: Option<String>,
     lines: HashMap<u32, String>,

@@ -31,6 +31,11 @@ impl Picker {
         self.choices.is_some()
     }
 
+    /// Whether there is nothing that can be opened.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.choices.as_ref().is_some_and(|choices| choices.iter().all(|choice| choice.target.is_none()))
+    }
+
     /// The lines on the screen, each with whether it can be opened and whether it has the cursor.
     pub(crate) fn visible(&self) -> impl Iterator<Item = (&str, bool, bool)> {
         let shown = self.all().iter().enumerate().skip(self.top).take(self.height);

@@ -2,9 +2,13 @@
 
 use super::effect::Request;
 use super::keys::Key;
+use crate::render::table::cut;
 
 /// The maximum length of an input, in bytes.
 const MAX_BYTES: usize = 4096;
+
+/// Where a request is sent is cut to this width.
+const MAX_RECIPIENT: usize = 34;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,23 +27,22 @@ pub(crate) enum Question {
 
 impl Question {
     /// Returns what stands before the input.
-    pub(crate) fn label(&self) -> String {
+    pub(crate) fn label(&self, sends_to: &str) -> String {
         match self {
             Self::Filter => "filter: ".to_owned(),
             Self::Search => "/".to_owned(),
             Self::Number => "event number: ".to_owned(),
             Self::Fire => "mcpreel fire ".to_owned(),
-            Self::Send(request) => format!("send {}? [y/N] ", request.method),
+            Self::Send(request) => format!("send {} to {}? [y/N] ", request.method, cut(sends_to, MAX_RECIPIENT)),
         }
     }
 
-    /// Returns what stands after the input: what is sent, and where.
-    pub(crate) fn rest(&self, sends_to: &str) -> String {
+    /// Returns what stands after the input: what is sent.
+    pub(crate) fn rest(&self) -> String {
         match self {
-            Self::Send(request) if request.params.is_empty() => format!(" to {sends_to}"),
-            Self::Send(request) => {
+            Self::Send(request) if !request.params.is_empty() => {
                 let words: Vec<&str> = request.params.split_whitespace().collect();
-                format!(" {} to {sends_to}", words.join(" "))
+                format!(" {}", words.join(" "))
             }
             _ => String::new(),
         }

@@ -39,7 +39,7 @@ fn scan_of(effects: &[Effect]) -> u64 {
 fn scanned(scan: u64, events: std::ops::Range<u32>, progress: Progress) -> Scanned {
     let rows = events.clone().map(|seq| Row { seq, brackets: 0, failed: seq % 10 == 9 }).collect();
     let pairs = events.clone().filter(|seq| seq % 2 == 0).map(|seq| (seq, seq + 1)).collect();
-    Scanned { scan, rows, pairs, read: u64::from(events.end), progress }
+    Scanned { scan, rows, pairs, read: u64::from(events.end), progress, damage: None }
 }
 
 fn press(app: &mut App, keys: &str) -> Vec<Effect> {
@@ -205,13 +205,13 @@ fn views_are_made_for_the_width_and_lead_to_messages() {
     let effects = press(&mut app, "2");
     let [Effect::Page { job, kind: PageKind::Sequence, width: 77, .. }] = &effects[..] else { panic!("{effects:?}") };
     let line = |text: &str, seq| PageLine { text: text.into(), seq };
-    let lines = vec![line("client server", None), line("7 call", Some(7)), line("8 result", Some(8))];
+    let lines = vec![line("client server", None), line("7 call", Some(7)), line("", None), line("8 result", Some(8))];
     app.take(Input::Page(PageText { job: job - 1, lines: Vec::new() }));
     assert!(app.is_busy());
     app.take(Input::Page(PageText { job: *job, lines }));
-    press(&mut app, "g⏎");
+    press(&mut app, "g↓⏎");
     assert_eq!((app.view, status(&app)), (View::Page(PageKind::Sequence), "this line is about no single message"));
-    press(&mut app, "↓↓⏎");
+    press(&mut app, "↓⏎");
     assert_eq!((app.view, selected(&app)), (View::Messages, 8));
     press(&mut app, "4");
     app.take(Input::Resized(60, 20));
@@ -231,8 +231,8 @@ fn what_is_sent_is_confirmed() {
     let params = "{\n  \"name\": \"echo\"\n}";
     let request = Request { method: "tools/call".into(), params: params.into(), is_notification: false };
     let question = Question::Send(request.clone());
-    let shown = format!("{}{}", question.label(), question.rest("the server"));
-    assert_eq!(shown, "send tools/call? [y/N]  { \"name\": \"echo\" } to the server");
+    let shown = format!("{}{}", question.label("the server"), question.rest());
+    assert_eq!(shown, "send tools/call to the server? [y/N]  { \"name\": \"echo\" }");
     for (keys, is_sent) in [("n", false), ("⏎", false), ("⎋", false), ("y", true)] {
         app.take(Input::Edited(request.clone()));
         let effects = press(&mut app, keys);
@@ -309,6 +309,84 @@ fn what_can_be_opened_is_chosen_and_headings_are_not() {
         );
     }
     assert!(matches!(&press(&mut app, "q")[..], [Effect::Quit]));
+}
+
+/// The rows of the screen, without colours and without the space at their ends.
+fn screen(app: &App, (width, height): (u16, u16)) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+    terminal.draw(|frame| draw(app, &Palette::plain(), frame)).expect("drawn");
+    let buffer = terminal.backend().buffer();
+    let row =
+        |row: u16| (0..width).map(|column| buffer[(column, row)].symbol()).collect::<String>().trim_end().to_owned();
+    (0..height).map(row).collect()
+}
+
+#[test]
+fn without_anything_to_open_the_screen_says_what_to_do() {
+    for size in [(80, 24), (40, 20)] {
+        let mut app = App::new(Registry::built_in(), (size.0.into(), size.1.into()), None, "");
+        app.effects();
+        assert!(screen(&app, size).iter().any(|row| row.contains("looking for sessions")));
+        let none = |line: &str| Choice { line: line.into(), target: None };
+        app.take(Input::Choices(vec![none("No live sessions"), none(""), none("No reels in /x")]));
+        let rows = screen(&app, size);
+        assert_eq!((rows[1].as_str(), rows[3].as_str()), (" No live sessions", " No reels in /x"));
+        for text in ["mcpreel record -- my-server", "mcpreel demo", "press o to look again"] {
+            assert!(rows[5..].iter().any(|row| row.contains(text)), "{text}: {rows:#?}");
+        }
+        assert!(rows.last().is_some_and(|row| row.starts_with("o look again")), "{rows:#?}");
+        assert!(matches!(&press(&mut app, "o")[..], [Effect::ListChoices { .. }]));
+    }
+}
+
+#[test]
+fn damage_is_reported_once_and_stays_in_the_title() {
+    let mut app = opened(10, (80, 24));
+    let scan = scan_of(&press(&mut app, "ferror⏎"));
+    let damaged = || Scanned { damage: Some("damage at byte 538".into()), ..scanned(scan, 0..2, Progress::Reading) };
+    app.take(Input::Scanned(damaged()));
+    assert_eq!(status(&app), "the reel is damaged: damage at byte 538");
+    press(&mut app, "j");
+    app.take(Input::Scanned(damaged()));
+    assert_eq!(status(&app), "");
+    assert!(screen(&app, (80, 24))[0].contains(" damaged filter: error"), "{:?}", screen(&app, (80, 24))[0]);
+}
+
+#[test]
+fn a_long_message_for_the_user_takes_several_rows() {
+    let mut app = opened(10, (40, 12));
+    app.take(Input::Failed(
+        "cannot start the editor /nonexistent/editor: No such file; VISUAL or EDITOR names another".into(),
+    ));
+    let rows = screen(&app, (40, 12));
+    assert_eq!(
+        rows[9..].join(" "),
+        "cannot start the editor /nonexistent/editor: No such file; VISUAL or EDITOR names another"
+    );
+    app.take(Input::Edited(Request { method: "tools/call".into(), params: "x".repeat(90), is_notification: false }));
+    let rows = screen(&app, (40, 12));
+    assert!(rows[11].starts_with("send tools/call to the server? [y/N]"), "{rows:#?}");
+}
+
+#[test]
+fn a_message_on_a_tiny_screen_has_its_title() {
+    let mut app = opened(10, (10, 3));
+    press(&mut app, "⏎");
+    assert_eq!(screen(&app, (10, 3))[1], "── event 0");
+}
+
+#[test]
+fn headings_of_a_picture_stay_on_the_screen() {
+    let mut app = opened(100, (80, 10));
+    let effects = press(&mut app, "2");
+    let [Effect::Page { job, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let line = |text: String, seq| PageLine { text, seq };
+    let mut lines = vec![line("client server".into(), None)];
+    lines.extend((0..50).map(|seq| line(format!("{seq} call"), Some(seq))));
+    app.take(Input::Page(PageText { job: *job, lines }));
+    press(&mut app, "G");
+    let rows = screen(&app, (80, 10));
+    assert_eq!((rows[1].as_str(), rows[8].split("  ").next()), (" client server", Some(">49 call")), "{rows:#?}");
 }
 
 #[test]

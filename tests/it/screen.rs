@@ -89,7 +89,7 @@ fn a_terminal_gets_headings_and_lines_that_fit() {
     assert!(shown.ends_with(expected), "{shown}");
     let narrow = on_terminal(&stage, 80, &plain, &["show", "echo.reel"]).out();
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
-    assert!(narrow.ends_with("└ tools/call echo → \"Echo: hello 0\"\n"), "{narrow}");
+    assert!(narrow.ends_with("└ echo → \"Echo: hello 0\"\n"), "{narrow}");
     // A pipe gets neither headings nor, unless asked for, details.
     let piped = stage.ok(&["show", "echo.reel"]).out();
     assert!(piped.ends_with("    0 tools/call echo → ok\n") && piped.lines().count() == 2, "{piped}");

@@ -1,8 +1,9 @@
 //! The terminal interface in a real terminal. Most of it is tested without one, in `src/tui` and `src/cli/commands/tui`.
 
-use crate::common::{Stage, binary, message, until};
+use crate::common::{LIMIT, Stage, binary, message, until};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A terminal of its own, with a shell.
 struct Tmux {
@@ -44,12 +45,28 @@ impl Tmux {
     }
 
     /// Waits until the screen is as it should be, and returns it.
+    #[track_caller]
     fn wait(&self, is_right: impl Fn(&str) -> bool) -> String {
-        until("the screen", || Some(self.run(&["capture-pane", "-p"])).filter(|screen| is_right(screen)))
+        let began = Instant::now();
+        loop {
+            let screen = self.run(&["capture-pane", "-p"]);
+            if is_right(&screen) {
+                return screen;
+            }
+            assert!(began.elapsed() < LIMIT, "not within {LIMIT:?}; the screen is:\n{screen}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
+    #[track_caller]
     fn wait_for(&self, text: &str) -> String {
         self.wait(|screen| screen.contains(text))
+    }
+
+    /// Waits until the shell is ready for a command, and returns the screen.
+    #[track_caller]
+    fn wait_for_shell(&self) -> String {
+        self.wait(|screen| screen.trim_end().ends_with('$') && self.modes() == (false, true))
     }
 
     /// Whether a program uses the whole screen, and whether the cursor is visible.
@@ -92,8 +109,7 @@ fn the_terminal_is_used_and_given_back() {
     assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
     assert_eq!(tmux.modes(), (true, false));
     tmux.keys(&["G", "Enter"]);
-    let screen = tmux.wait_for("event 99, response to 98");
-    assert!(screen.contains("\"text\": \"Echo: hello 49\""), "{screen}");
+    tmux.wait(|screen| screen.contains("event 99, response to 98") && screen.contains("\"text\": \"Echo: hello 49\""));
     for (columns, rows) in [("40", "10"), ("10", "3"), ("120", "40")] {
         tmux.run(&["resize-window", "-x", columns, "-y", rows]);
         tmux.wait(|screen| {
@@ -104,20 +120,55 @@ fn the_terminal_is_used_and_given_back() {
     tmux.keys(&["Escape"]);
     tmux.wait(|screen| !screen.contains("response to 98"));
     tmux.keys(&["q"]);
-    tmux.wait(|screen| screen.trim_end().ends_with('$'));
-    assert_eq!(tmux.modes(), (false, true));
-    // The shell's terminal is as before: it echoes, and ends lines with CR.
-    tmux.line("stty -a | grep -o -w -e '-*echo' -e '-*icanon'; mcpreel tui echo.reel & sleep 0.1; fg");
+    tmux.wait_for_shell();
+    // The shell's terminal is as before: it echoes, and ends lines with CR. In the background, the interface stops.
+    tmux.line("clear; stty -a | grep -o -w -e '-*echo' -e '-*icanon'; mcpreel tui echo.reel & echo $! >pid");
+    let pid =
+        until("the process", || std::fs::read_to_string(stage.path("pid")).ok().filter(|pid| pid.ends_with('\n')));
+    let pid = pid.trim();
+    let status = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    until("the process to stop", || status().contains(") T ").then_some(()));
+    tmux.line("fg");
     tmux.wait_for("tools/call echo");
-    tmux.line("");
-    let pid = until("a process", || {
-        let found = Command::new("pgrep").args(["-f", "mcpreel tui echo.reel"]).output().expect("pgrep runs");
-        String::from_utf8_lossy(&found.stdout).lines().next().map(str::to_owned)
-    });
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs").success());
-    let screen = tmux.wait(|screen| screen.trim_end().ends_with('$'));
+    assert!(Command::new("kill").args(["-TERM", pid]).status().expect("kill runs").success());
+    let screen = tmux.wait_for_shell();
     assert!(screen.contains("echo\nicanon") || screen.contains("icanon\necho"), "{screen}");
-    assert_eq!(tmux.modes(), (false, true));
+}
+
+#[test]
+#[ignore = "needs tmux"]
+fn what_can_be_opened_is_listed_by_its_place() {
+    let stage = Stage::new();
+    let tmux = Tmux::new(&stage, (80, 24));
+    tmux.line("mcpreel tui");
+    let screen = tmux.wait_for("press o to look again");
+    let titles = |screen: &str| {
+        ["No live sessions", "No reels in this folder", "Reels in this folder", "No reels in /"]
+            .map(|part| screen.contains(part))
+    };
+    assert_eq!(titles(&screen), [true, true, false, true], "{screen}");
+    stage.reel("echo.reel", &echoes(1));
+    tmux.keys(&["o"]);
+    let screen = tmux.wait_for("echo.reel");
+    assert_eq!(titles(&screen), [true, false, true, true], "{screen}");
+    tmux.keys(&["Enter"]);
+    tmux.wait(|screen| screen.starts_with("echo.reel 2 events") && screen.contains("tools/call echo"));
+    tmux.keys(&["q"]);
+    tmux.wait_for_shell();
+}
+
+#[test]
+#[ignore = "needs tmux"]
+fn damage_is_reported_and_the_rest_is_shown() {
+    let stage = Stage::new();
+    stage.reel("echo.reel", &echoes(50));
+    let bytes = stage.read("echo.reel");
+    stage.write("cut.reel", &bytes[..bytes.len() * 2 / 3]);
+    let tmux = Tmux::new(&stage, (80, 24));
+    tmux.line("mcpreel tui cut.reel");
+    tmux.wait(|screen| screen.contains(" damaged") && screen.contains("the reel is damaged: "));
+    tmux.keys(&["q"]);
+    tmux.wait_for_shell();
 }
 
 #[test]
@@ -127,15 +178,18 @@ fn record_shows_the_session_beside_the_tap() {
     let tmux = Tmux::new(&stage, (80, 24));
     tmux.line("mcpreel record --ui -- mcpreel serve");
     tmux.wait_for("stdin is the terminal, too");
-    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    tmux.line("clear");
-    tmux.line(&format!(
-        "(echo '{ping}'; cat stop) | mcpreel record --ui -o t.reel -- mcpreel serve >out & mkfifo stop; fg"
-    ));
-    tmux.wait_for("ping");
-    tmux.run(&["send-keys", "q"]);
-    tmux.wait(|screen| !screen.contains("method, arguments"));
-    until("the response", || String::from_utf8(stage.read("out")).ok().filter(|out| out.contains("\"id\":1")));
+    let ping = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    tmux.line("clear; mkfifo more");
+    tmux.wait_for_shell();
+    tmux.line(&format!("(echo '{}'; cat more) | mcpreel record --ui -o t.reel -- mcpreel serve >out", ping(1)));
+    tmux.wait(|screen| screen.contains("method, arguments") && screen.contains("└ ping"));
+    tmux.keys(&["q"]);
+    tmux.wait(|_| tmux.modes() == (false, true));
+    // The recording goes on without the interface.
+    stage.write("more", ping(2) + "\n");
+    let answers = |out: &str| out.contains("\"id\":1") && out.contains("\"id\":2");
+    until("the responses", || std::fs::read_to_string(stage.path("out")).ok().filter(|out| answers(out)));
+    tmux.wait_for_shell();
 }
 
 /// Panics while the interface shows: run by the next test in a terminal.
@@ -155,7 +209,7 @@ fn the_terminal_is_given_back_after_a_panic() {
     let this = std::env::current_exe().expect("a path");
     let test = "tui::panics_in_the_terminal";
     tmux.line(&format!("MCPREEL_TEST_PANIC=1 {} {test} --exact --ignored --nocapture; stty -a", this.display()));
-    let screen = tmux.wait_for("cs8");
+    let screen = tmux.wait(|screen| screen.contains("cs8") && screen.trim_end().ends_with('$'));
     assert!(screen.contains("this is the panic"), "{screen}");
     assert!(screen.contains(" icanon") && screen.contains(" echo "), "{screen}");
     assert_eq!(tmux.modes(), (false, true));

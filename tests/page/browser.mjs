@@ -129,7 +129,7 @@ async function small(context) {
   assert.ok(!(await tab.locator("#panel").isVisible()));
   await tab.keyboard.press("2");
   await tab.keyboard.press("j");
-  await tab.waitForFunction(() => location.hash === "#seq-0");
+  await tab.waitForFunction(() => location.hash === "#seq-3");
   await tab.keyboard.press("Escape");
   await tab.click("#tab-timeline");
   const range = await tab.locator("#range").textContent();
@@ -183,6 +183,8 @@ async function small(context) {
   await tab.evaluate(() => document.getElementById("tab-messages").click());
   await tab.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
   assert.equal(await tab.locator("#print .row:not(.heading)").count(), 9);
+  assert.equal(await tab.evaluate(() => getComputedStyle(document.body).color), "rgb(31, 35, 40)", "paper is white, also in the dark theme");
+  await picture(tab, "print");
   assert.equal(await tab.evaluate(() => window.owned), undefined, "no text of the session ran");
   assert.deepEqual(faults, []);
   await tab.close();

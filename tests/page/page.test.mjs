@@ -11,7 +11,7 @@ import { bodyStart, hexDump } from "../../src/page/assets/panel.mjs";
 import { search } from "../../src/page/assets/search.mjs";
 import { arrowsOf, lanesOfStreams } from "../../src/page/assets/sequence.mjs";
 import { coverage, moved, ticks, zoomed } from "../../src/page/assets/timeline.mjs";
-import { bytes, duration, parseSize, parseTime } from "../../src/page/assets/units.mjs";
+import { bytes, duration, parseSize, parseTime, roundTime } from "../../src/page/assets/units.mjs";
 import { covered, countsOf, lanesOf, quantiles, shares } from "../../src/page/assets/waits.mjs";
 
 const NAMES = ["request", "result", "error", "notification", "message", "tools/call", "n/a", "echo"];
@@ -57,6 +57,7 @@ test("requests and responses find each other", () => {
 });
 
 test("times and sizes are written and read", () => {
+  assert.deepEqual([0, 2e8, 1.5e9, 50e9, 60e9, 500, 12.5e6].map(roundTime), ["0 s", "200 ms", "1.5 s", "50 s", "1m00s", "500 ns", "12.5 ms"]);
   assert.deepEqual([870, 12_345, 1_690_000, 2_319_000_000, 250_000_000_000].map(duration), ["870 ns", "12 µs", "1.6 ms", "2.31 s", "4m10s"]);
   assert.deepEqual([0, 999, 1234, 999_950].map(bytes), ["0 B", "999 B", "1.2 kB", "1000.0 kB"]);
   assert.deepEqual([parseTime("1.5m"), parseTime("3us"), parseTime("5x"), parseTime("1.2.3s")], [90_000_000_000, 3000, null, null]);

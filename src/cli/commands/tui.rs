@@ -30,7 +30,8 @@ use std::time::{Duration, Instant};
 
 /// Look at a reel or a live session in the terminal: list, messages, diagrams, statistics, findings.
 ///
-/// Without a reel and without --session, you choose among the live sessions and the recorded reels.
+/// Without a reel and without --session, you choose among the live sessions, the reels in the current folder, and those that
+/// were recorded without -o.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct TuiArgs {

@@ -9,7 +9,7 @@ import { link, show } from "./panel.mjs";
 import { pause, search } from "./search.mjs";
 import { arrowRow, arrowsOf, headings, lanesOfStreams, says } from "./sequence.mjs";
 import { Timeline } from "./timeline.mjs";
-import { bytes, counted, duration, seconds } from "./units.mjs";
+import { bytes, counted, duration, roundTime, seconds } from "./units.mjs";
 import { lanesOf } from "./waits.mjs";
 
 const ROW_HEIGHT = 22;
@@ -94,7 +94,7 @@ class Page {
   }
 
   showRange(range) {
-    byId("range").textContent = `${duration(Math.round(range.start))} to ${duration(Math.round(range.end))}`;
+    byId("range").textContent = `${roundTime(range.start)} to ${roundTime(range.end)}`;
   }
 
   messageRow(at) {

@@ -10,12 +10,15 @@ const MAX_ROWS = 15;
 const MAX_PARTS = 100;
 const MAX_TURNS = 50;
 
+/** A number with its unit: it stays on one line. */
+const FIGURE = /^[\d.,]+( (ns|µs|ms|s|B|kB|MB|GB))?$/;
+
 /** A table with headings; cells are texts or elements. */
 export function table(caption, headings, rows) {
   return el("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": caption },
     el("table", {}, el("caption", {}, caption),
       el("thead", {}, el("tr", {}, ...headings.map((heading) => el("th", { scope: "col" }, heading)))),
-      el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((cell) => el("td", {}, cell)))))));
+      el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((cell) => el("td", { class: FIGURE.test(cell) ? "figure" : null }, cell)))))));
 }
 
 /** The sections of the overview. */

@@ -5,17 +5,19 @@ import { outline, shown } from "./json.mjs";
 import { bytes, counted, duration, seconds } from "./units.mjs";
 
 const MAX_HEX = 64 * 1024;
+/** A panel with fewer pixels shows eight bytes in a row. */
+const WIDE = 600;
 // Messages of fewer bytes are unfolded at first.
 const SHORT = 4096;
 
-/** A hexadecimal dump of the beginning of some bytes. */
-export function hexDump(data, most = MAX_HEX) {
+/** A hexadecimal dump of the beginning of some bytes, so many in a row. */
+export function hexDump(data, most = MAX_HEX, columns = 16) {
   const lines = [];
-  for (let at = 0; at < Math.min(data.length, most); at += 16) {
-    const line = [...data.subarray(at, Math.min(at + 16, data.length, most))];
+  for (let at = 0; at < Math.min(data.length, most); at += columns) {
+    const line = [...data.subarray(at, Math.min(at + columns, data.length, most))];
     const hex = line.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
     const text = line.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("");
-    lines.push(`${at.toString(16).padStart(8, "0")}  ${hex.padEnd(47)}  ${text}`);
+    lines.push(`${at.toString(16).padStart(8, "0")}  ${hex.padEnd(3 * columns - 1)}  ${text}`);
   }
   if (data.length > most) lines.push(`… ${counted(data.length - most, "more byte")}`);
   return lines.join("\n");
@@ -68,12 +70,12 @@ function findings(session, at) {
 
 /** A finding with its rule. */
 export function finding(session, found) {
-  const place = found.row < 0 ? null : el("p", {}, link(session.columns.seq[found.row]), found.path ? ` at ${visible(found.path)}` : "");
+  const place = found.row < 0 ? [] : [" ", link(session.columns.seq[found.row]), found.path ? el("span", { class: "faint" }, ` at ${visible(found.path)}`) : ""];
   return el("article", { class: `finding ${found.severity}` },
-    el("p", { class: "finding-title" }, el("span", { class: `mark ${found.severity}` }, found.severity), ` ${found.rule}`),
+    el("p", { class: "finding-title" }, el("span", { class: `mark ${found.severity}` }, found.severity), ` ${found.rule}`, ...place),
     el("p", {}, visible(found.seen)),
     el("details", {}, el("summary", {}, "The rule"), el("p", {}, found.text), el("p", { class: "faint" }, found.source), found.fix ? el("p", {}, `Fix: ${found.fix}`) : null),
-    place, found.excuse ? el("p", { class: "faint" }, `Does not count: ${visible(found.excuse)}`) : null);
+    found.excuse ? el("p", { class: "faint" }, `Does not count: ${visible(found.excuse)}`) : null);
 }
 
 function counterpart(session, row) {
@@ -90,7 +92,7 @@ function content(session, row, data) {
   const json = parsed === null ? el("pre", {}, visible(text).replaceAll("↵", "\n")) : el("div", { class: "json-root" }, shown(parsed, data.length < SHORT ? 8 : 3));
   const raw = el("details", {}, el("summary", {}, `Bytes (${bytes(data.length)})`));
   raw.addEventListener("toggle", () => {
-    if (raw.open && raw.childElementCount === 1) raw.append(el("pre", { class: "hex", tabindex: 0 }, hexDump(data)));
+    if (raw.open && raw.childElementCount === 1) raw.append(el("pre", { class: "hex", tabindex: 0 }, hexDump(data, MAX_HEX, raw.clientWidth < WIDE ? 8 : 16)));
   });
   const copy = el("button", { type: "button" }, "Copy the message");
   copy.addEventListener("click", () => {

@@ -83,16 +83,18 @@ export function tone(row) {
 /** What a row says: marks, what was called, or what came of it. */
 export function says(session, row, count = 1) {
   const parts = row.marks.map((mark) => el("span", { class: "mark" }, mark));
-  for (const at of session.findingsOf.get(row.at) ?? []) {
-    const { severity, rule } = session.findings[at];
-    parts.push(el("span", { class: `mark ${severity}`, title: rule }, severity));
+  const found = (session.findingsOf.get(row.at) ?? []).map((at) => session.findings[at]);
+  for (const severity of new Set(found.map((one) => one.severity))) {
+    const rules = found.filter((one) => one.severity === severity).map((one) => one.rule);
+    parts.push(el("span", { class: `mark ${severity}`, title: [...new Set(rules)].join(", ") }, rules.length > 1 ? `${rules.length} × ${severity}` : severity));
   }
   if (count > 1) parts.push(el("strong", {}, `× ${count} `));
-  const [named, rest] = [row.about.slice(0, row.subject), row.about.slice(row.subject)];
+  // A response has the arguments in its request; what came of them needs the space.
+  const [named, rest] = [row.about.slice(0, row.subject), row.isResponse && row.partner >= 0 ? "" : row.about.slice(row.subject)];
   const method = el("span", { class: named === "" ? `method ${tone(row)}` : "faint" }, visible(row.title));
-  parts.push(method, " ");
+  parts.push(method, named + rest === "" ? "" : " ");
   if (named !== "") parts.push(el(row.isResponse ? "span" : "strong", { class: tone(row) }, visible(named)));
-  parts.push(el("span", { class: row.isResponse ? "faint" : "" }, visible(rest)));
+  parts.push(el("span", {}, visible(rest)));
   if (row.outcome !== "") parts.push(" → ", el("span", { class: tone(row) === "bad" ? "bad" : "" }, visible(row.outcome)));
   return parts;
 }

@@ -1,7 +1,7 @@
 // The zoomable timeline: a lane for each thing that was called, a bar where somebody waited for it.
 
 import { el, visible } from "./dom.mjs";
-import { duration } from "./units.mjs";
+import { roundTime } from "./units.mjs";
 
 const LANE = 20;
 const AXIS = 22;
@@ -141,7 +141,8 @@ export class Timeline {
       pen.fillStyle = colours.line;
       pen.fillRect(x, 0, 1, height);
       pen.fillStyle = colours.faint;
-      pen.fillText(duration(Math.round(tick)), x + 4, AXIS / 2);
+      const text = roundTime(tick);
+      if (x + 4 + pen.measureText(text).width <= this.width) pen.fillText(text, x + 4, AXIS / 2);
     }
   }
 

@@ -37,6 +37,12 @@ export function duration(nanoseconds) {
   return `${sign}${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, "0")}s`;
 }
 
+/** A round time of an axis: `0 s`, `200 ms`, `1.5 s`. */
+export function roundTime(nanoseconds) {
+  const time = Math.round(nanoseconds);
+  return time === 0 ? "0 s" : duration(time).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
+}
+
 /** `96 B`, `1.2 kB`, `3.4 MB`. */
 export function bytes(count) {
   for (const [name, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) {

@@ -21,10 +21,12 @@ fn cbor(value: &Value) -> Vec<u8> {
     out
 }
 
-/// The steps of these happenings: each with its stream and its time in milliseconds.
-fn steps(happenings: &[(u32, i64, Happening<'_>)]) -> Steps {
-    let (mut steps, mut viewer) = (Steps::default(), Viewer::default());
-    let mut words = Words::knowing(Registry::built_in());
+/// What is known of an event: the event, its method, which request it answers, and what it is about.
+pub(crate) type Told<'a> = (&'a Event<'a>, Option<&'a str>, &'a Placed, &'a Words);
+
+/// Passes these happenings on as events: each with its stream and its time in milliseconds.
+fn tell(happenings: &[(u32, i64, Happening<'_>)], mut take: impl FnMut(Told<'_>)) {
+    let (mut viewer, mut words) = (Viewer::default(), Words::knowing(Registry::built_in()));
     let mut methods: Vec<Box<str>> = Vec::new();
     for (seq, (stream, millis, happening)) in (0..).zip(happenings) {
         let (kind, flags, payload): (_, _, &[u8]) = match happening {
@@ -49,8 +51,19 @@ fn steps(happenings: &[(u32, i64, Happening<'_>)]) -> Steps {
         let method = placed.method.and_then(|number| methods.get(number as usize)).map(|name| &**name);
         words.report(&event, method, &placed, Depth::Details);
         viewer.remember(&header, &words);
-        steps.take(&event, method, (&placed, &words), true, Vec::new());
+        take((&event, method, &placed, &words));
     }
+}
+
+/// The steps of these happenings.
+fn steps(happenings: &[(u32, i64, Happening<'_>)]) -> Steps {
+    steps_of(|take| tell(happenings, take))
+}
+
+/// The steps of a session that is passed on event by event.
+fn steps_of(told: impl FnOnce(&mut dyn FnMut(Told<'_>))) -> Steps {
+    let mut steps = Steps::default();
+    told(&mut |(event, method, placed, words)| steps.take(event, method, (placed, words), true, Vec::new()));
     steps
 }
 
@@ -65,6 +78,11 @@ fn number(method: &str, methods: &mut Vec<Box<str>>) -> u32 {
 /// A session with a bit of everything: a nested request, repetitions, a late answer, an injected and an invalid message,
 /// a gap, and a request that is never answered.
 pub(crate) fn conversation() -> Steps {
+    steps_of(|take| tell_conversation(take))
+}
+
+/// Passes on the events of [`conversation`].
+pub(crate) fn tell_conversation(take: impl FnMut(Told<'_>)) {
     let progress = |done: u32| {
         format!(
             r#"{{"method":"notifications/progress","params":{{"progressToken":"t","progress":{done},"total":240}}}}"#
@@ -107,13 +125,18 @@ pub(crate) fn conversation() -> Steps {
         (1, 3020, Sent(ServerToClient, r#"{"id":99,"result":{}}"#)),
         (1, 3100, Sent(ClientToServer, r#"{"id":5,"method":"tools/call","params":{"name":"sleep"}}"#)),
     ]);
-    steps(&all)
+    tell(&all, take);
 }
 
 /// Five servers, with texts that are wide, combine, run from right to left, or control the terminal.
 pub(crate) fn hostile() -> Steps {
+    steps_of(|take| tell_hostile(take))
+}
+
+/// Passes on the events of [`hostile`].
+pub(crate) fn tell_hostile(take: impl FnMut(Told<'_>)) {
     let named = |name: &str| Other(EventKind::StreamOpened, cbor(&serde_json::json!({"server": name})));
-    steps(&[
+    let all = [
         (1, 0, named("日本語のサーバー")),
         (2, 0, named("e\u{301}\u{302}tude")),
         (3, 0, named("שרת בעברית")),
@@ -156,7 +179,8 @@ pub(crate) fn hostile() -> Steps {
         (1, 900, Sent(ServerToClient, r#"{"id":1,"result":{"content":[{"type":"text","text":"👩‍👩‍👧 семья"}]}}"#)),
         (0, 950, Other(EventKind::Gap, cbor(&serde_json::json!({"reason": "disk\u{7} full"})))),
         (5, 990, Sent(ServerToClient, "\u{1b}[31mnoise")),
-    ])
+    ];
+    tell(&all, take);
 }
 
 fn of(steps: &Steps, title: &str) -> Vec<Step> {

@@ -30,8 +30,9 @@ pub(super) fn run(
     })?;
     let (turns, left_out) = found.finish();
     let mut printer = PartPrinter::new(args, context)?;
+    let layout = prompts::Layout::of(&turns, context.printer.width);
     for turn in &turns {
-        let text = |out: &mut String| prompts::text(turn, &context.printer.palette, context.printer.width, out);
+        let text = |out: &mut String| prompts::text(turn, &context.printer.palette, layout, out);
         printer.print(|| prompts::value(turn), text)?;
     }
     printer.finish(left_out);

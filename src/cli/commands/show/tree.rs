@@ -31,7 +31,7 @@ pub(super) fn run(
         shown += 1;
         let text = |out: &mut String| {
             out.push_str(&format!("{}\n", visible_text(&server)));
-            checkpoint_tree::text(tree, &context.printer.palette, out);
+            checkpoint_tree::text(tree, &context.printer.palette, context.printer.width, out);
         };
         printer.print(|| checkpoint_tree::value(stream, &server, tree), text)?;
     }

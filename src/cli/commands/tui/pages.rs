@@ -16,6 +16,7 @@ use crate::session::steps::Steps;
 use crate::session::waits::Waits;
 use crate::sessions::injection::MARK;
 use crate::trace::{AheadReader, Item};
+use crate::tui::ansi::plain;
 use crate::tui::effect::{Found, PageKind, PageLine};
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -52,12 +53,14 @@ impl Paper<'_> {
             steps.take(event, *method, (placed, words), *selected, Vec::new());
             wanted()
         })?;
-        let (mut out, palette, width) = (String::new(), &self.reel.palette, Some(self.width));
-        match kind {
-            PageKind::Timeline => timeline::text(&Waits::of(&steps), palette, width, &mut out),
-            _ => sequence::text(&steps, palette, width, &mut out),
+        let (palette, width) = (&self.reel.palette, Some(self.width));
+        if kind == PageKind::Timeline {
+            let drawn = timeline::lines(&Waits::of(&steps), palette, width);
+            return Ok(drawn.into_iter().flat_map(|(line, seq)| lines(&line, |_| seq)).collect());
         }
-        Ok(lines(&out, |line| if kind == PageKind::Sequence { first_number(line) } else { last_number(line) }))
+        let mut out = String::new();
+        sequence::text(&steps, palette, width, &mut out);
+        Ok(lines(&out, first_number))
     }
 
     fn statistics(&self) -> Result<Vec<PageLine>, CommandError> {
@@ -105,6 +108,10 @@ impl Paper<'_> {
         // Writing to a string cannot fail.
         let _ = findings::summary(run, palette, &mut text);
         let mut out = lines(&text, |_| None);
+        // The counts, which are the last line of `validate`, come first.
+        if let Some(counts) = out.pop() {
+            out.insert(0, counts);
+        }
         let mut found: Vec<&Located> = run.reels.iter().flat_map(|reel| &reel.checked.findings).collect();
         found.sort_by_key(|found| found.finding.seq);
         for one in found.iter().take(MAX_FINDINGS) {
@@ -122,23 +129,15 @@ impl Paper<'_> {
 
 /// The lines of a text of our own, safe for the screen, each with its event.
 pub(super) fn lines(text: &str, seq: impl Fn(&str) -> Option<u64>) -> Vec<PageLine> {
-    let line = |line: &str| PageLine { text: line.to_owned(), seq: seq(&without_colours(line)) };
+    let line = |line: &str| PageLine { text: line.to_owned(), seq: seq(&plain(line)) };
     printable(text, true).lines().map(line).collect()
 }
 
-fn without_colours(line: &str) -> String {
-    let mut rest = line;
-    let mut out = String::with_capacity(line.len());
-    while let Some((before, after)) = rest.split_once('\u{1b}') {
-        out.push_str(before);
-        rest = after.split_once('m').map_or("", |(_, after)| after);
-    }
-    out + rest
-}
-
-/// The number with which a line begins.
+/// The number with which a line of the sequence diagram begins, before a time.
 fn first_number(line: &str) -> Option<u64> {
-    line.split_whitespace().next()?.parse().ok()
+    let mut words = line.split_whitespace();
+    let seq = words.next()?.parse().ok()?;
+    words.next()?.parse::<f64>().ok().map(|_| seq)
 }
 
 /// The number with which a line ends, as the rows of tables with a column `seq` do.
@@ -216,7 +215,7 @@ mod tests {
     fn numbers_of_events_are_found_in_lines() {
         assert_eq!(first_number("  4 0.030  │──▶│  tools/call"), Some(4));
         assert_eq!(first_number("         ide      database-server"), None);
+        assert_eq!(first_number("12 more events not drawn; use a filter"), None);
         assert_eq!(last_number("  query  1  1.57 s  1.57 s      4"), Some(4));
-        assert_eq!(without_colours("\u{1b}[1m 12\u{1b}[0m a"), " 12 a");
     }
 }

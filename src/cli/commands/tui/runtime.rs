@@ -388,8 +388,7 @@ impl Runtime {
     fn edit(&mut self, request: Request) -> Result<(), CommandError> {
         self.screen.hide();
         let edited = send::edited(request);
-        self.screen.show().map_err(gone)?;
-        self.app.take(Input::Resized(size(&self.screen).0, size(&self.screen).1));
+        self.show_again()?;
         self.app.take(match edited {
             Ok(Some(request)) => Input::Edited(request),
             Ok(None) => Input::Note("the editor failed or the file is empty: nothing was sent".to_owned()),
@@ -398,11 +397,18 @@ impl Runtime {
         Ok(())
     }
 
+    /// Shows the interface after another program had the terminal, whose size may have changed.
+    fn show_again(&mut self) -> Result<(), CommandError> {
+        self.screen.show().map_err(gone)?;
+        let (columns, rows) = size(&self.screen);
+        self.app.take(Input::Resized(columns, rows));
+        Ok(())
+    }
+
     fn suspend(&mut self) -> Result<(), CommandError> {
         self.screen.hide();
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
-        self.screen.show().map_err(gone)?;
-        self.app.take(Input::Resized(size(&self.screen).0, size(&self.screen).1));
+        self.show_again()?;
         Ok(())
     }
 }

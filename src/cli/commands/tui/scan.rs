@@ -57,6 +57,9 @@ impl<'a> Scan<'a> {
         let mut is_last_look = false;
         while wanted() {
             match reader.next().map_err(failed)? {
+                Some(Item::Damage(damage)) if !damage.of_index => {
+                    self.found.damage.get_or_insert(damage.to_string());
+                }
                 Some(Item::Damage(_)) => {}
                 Some(Item::Block(mut block)) => {
                     if self.needs_payload(&block, reader.methods()) {
@@ -81,6 +84,10 @@ impl<'a> Scan<'a> {
                     }
                 }
             }
+        }
+        if growing.is_cut_off() {
+            let text = "the recording was cut off: its last messages may be missing";
+            self.found.damage.get_or_insert_with(|| text.to_owned());
         }
         if !wanted() || !pass(self.take(Progress::Ended)) {
             return Ok(None);

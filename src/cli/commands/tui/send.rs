@@ -95,7 +95,9 @@ pub(super) fn edited(request: Request) -> Result<Option<Request>, CommandError> 
     let (input, output, complaints) = ends.map_err(|error| failed(format!("/dev/tty cannot be used: {error}")))?;
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).arg(&draft.0).stdin(input).stdout(output).stderr(complaints);
-    let status = command.status().map_err(|error| failed(format!("cannot start the editor {editor}: {error}")))?;
+    let status = command.status().map_err(|error| {
+        failed(format!("cannot start the editor {editor}: {error}; VISUAL or EDITOR names another"))
+    })?;
     let params = std::fs::read_to_string(&draft.0).map_err(|error| failed(format!("cannot read the file: {error}")))?;
     let params = params.trim();
     if !status.success() || params.is_empty() && !text.trim().is_empty() {
@@ -103,7 +105,7 @@ pub(super) fn edited(request: Request) -> Result<Option<Request>, CommandError> 
     }
     match json::check(params.as_bytes()) {
         Err(why) if !params.is_empty() => Err(failed(format!("the parameters are not JSON: {why}; nothing was sent"))),
-        _ => Ok(Some(request.with_params(params.to_owned()))),
+        _ => Ok(Some(Request { params: params.to_owned(), ..request })),
     }
 }
 

@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::mem::ManuallyDrop;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,7 +36,8 @@ pub(super) fn open() -> io::Result<File> {
 
 /// The terminal while it shows the interface. It is restored when this is dropped, and when anything panics.
 pub(super) struct Screen {
-    pub(super) terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
+    /// Never dropped: that would print an error if the terminal is gone, and [`restore`] shows the cursor.
+    pub(super) terminal: ManuallyDrop<Terminal<CrosstermBackend<BufWriter<File>>>>,
     tty: File,
 }
 
@@ -59,7 +61,7 @@ impl Screen {
         restore_after_panic();
         let tty = open().map_err(none)?;
         let backend = CrosstermBackend::new(BufWriter::with_capacity(64 << 10, tty.try_clone().map_err(none)?));
-        let mut screen = Self { terminal: Terminal::new(backend).map_err(none)?, tty };
+        let mut screen = Self { terminal: ManuallyDrop::new(Terminal::new(backend).map_err(none)?), tty };
         screen.show().map_err(none)?;
         Ok(screen)
     }

@@ -232,13 +232,11 @@ impl Replacer {
             return self.apply(block, &edits);
         }
         let edits = self.message(&joined.text, Context::at(&at), &|_| Vec::new(), found);
-        let mut edits: Vec<Edit> =
-            edits.into_iter().map(|edit| joined.original(edit, <[u8]>::to_vec)).collect();
+        let mut edits: Vec<Edit> = edits.into_iter().map(|edit| joined.original(edit, <[u8]>::to_vec)).collect();
         // Not the data again: there, the letter of an escape looks like a part of the pseudonym behind it.
         for line in beside(&data, block.len()) {
-            let shifted = |edit: Edit| {
-                Edit { range: edit.range.start + line.start..edit.range.end + line.start, ..edit }
-            };
+            let shifted =
+                |edit: Edit| Edit { range: edit.range.start + line.start..edit.range.end + line.start, ..edit };
             let inner = self.text(&block.as_bytes()[line.clone()], Context::at(&at), found);
             edits.extend(inner.into_iter().map(shifted));
         }

@@ -655,7 +655,11 @@ fn mcpreels_own_answer_behind_a_tap_belongs_to_its_request() {
         let shown = stage.ok(&["show", &reel]).out();
         assert!(shown.contains("[injected] initialize") && !shown.contains("unknown request"), "{shown}");
         let stats = stage.ok(&["stats", &reel, "--format", "json"]).json();
-        assert_eq!((&stats["orphans"], &stats["methods"][0]["errors"]), (&json!(0), &json!(1)), "{stats}");
+        assert_eq!(
+            (&stats["orphan_answers"], &stats["methods"]["initialize"]["errors"]),
+            (&json!(0), &json!(1)),
+            "{stats}"
+        );
     }
 }
 

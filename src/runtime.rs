@@ -37,12 +37,25 @@ pub(crate) use client::{Connection, Failure};
 use crate::error::{CommandError, ErrorKind};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Runs an asynchronous command on this thread. An interrupt ends it, with exit code 130.
+/// Runs an asynchronous command on this thread. SIGINT and SIGTERM end it, with exit code 130; what it records is
+/// complete then, too.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
-    block_on_to_the_end(unless_interrupted(work))
+    block_on_to_the_end(unless_ended(work))
 }
 
-/// Like [`block_on`], for a command that handles interrupts itself.
+/// Like [`block_on`], for a command that handles SIGTERM itself.
+pub(crate) fn block_on_until_interrupted<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    block_on_to_the_end(async {
+        tokio::select! {
+            done = work => done,
+            _ = tokio::signal::ctrl_c() => Err(interrupted("interrupted")),
+        }
+    })
+}
+
+/// Like [`block_on`], for a command that handles both signals itself.
 pub(crate) fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -51,24 +64,25 @@ pub(crate) fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, Comman
     runtime.block_on(work)
 }
 
-/// Like [`block_on`], for a command that nothing else ends on SIGTERM. What it records is complete then, too.
-pub(crate) fn block_on_until_ended<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
-    block_on(async {
-        tokio::select! {
-            done = work => done,
-            () = terminated() => Err(CommandError::new(ErrorKind::Interrupted, "terminated")),
-        }
-    })
-}
-
-/// Runs `work` until it is done or the process receives SIGINT.
-pub(crate) async fn unless_interrupted<T>(
-    work: impl Future<Output = Result<T, CommandError>>,
-) -> Result<T, CommandError> {
+/// Runs `work` until it is done or the process receives SIGINT or SIGTERM. From then on, these signals do not end the
+/// process by themselves.
+pub(crate) async fn unless_ended<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     tokio::select! {
         done = work => done,
-        _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
+        why = ended() => Err(why),
     }
+}
+
+/// Waits for SIGINT or SIGTERM. Returns the error of the command that it ends.
+pub(crate) async fn ended() -> CommandError {
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => interrupted("interrupted"),
+        () = terminated() => interrupted("terminated"),
+    }
+}
+
+fn interrupted(how: &str) -> CommandError {
+    CommandError::new(ErrorKind::Interrupted, how)
 }
 
 /// Waits for SIGTERM.

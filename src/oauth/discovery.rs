@@ -160,20 +160,24 @@ async fn authorization_server(
     })
 }
 
-/// The first document at these places; else the result of the last attempt, in words.
+/// The first document at these places; else the result of the last attempt, in words. A place that redirects, or fails
+/// otherwise, is passed over like one without a document, unless all of them are.
 async fn fetch<T: DeserializeOwned>(
     exchanges: &dyn Exchanges,
     places: &[Url],
 ) -> Result<Result<T, String>, OAuthError> {
-    let mut last = String::new();
+    let (mut last, mut failed) = (None, None);
     for place in places {
-        let response = exchanges.send(get(place)?).await.map_err(|error| OAuthError::Exchange(error.0))?;
-        match read(&response) {
-            Ok(found) => return Ok(Ok(found)),
-            Err(why) => last = format!("{place}: {why}"),
+        match exchanges.send(get(place)?).await.map(|response| read(&response)) {
+            Ok(Ok(found)) => return Ok(Ok(found)),
+            Ok(Err(why)) => last = Some(format!("{place}: {why}")),
+            Err(error) => failed = failed.or(Some(error.0)),
         }
     }
-    Ok(Err(last))
+    match (last, failed) {
+        (None, Some(failed)) => Err(OAuthError::Exchange(failed)),
+        (last, _) => Ok(Err(last.unwrap_or_default())),
+    }
 }
 
 fn read<T: DeserializeOwned>(response: &HttpResponse) -> Result<T, String> {

@@ -38,6 +38,9 @@ impl Exchanges for Scripted {
         let body = String::from_utf8_lossy(request.body()).into_owned();
         self.asked.lock().expect("not poisoned").push((request.uri().to_string(), body));
         let (status, answer) = self.answers.lock().expect("not poisoned").pop().unwrap_or((404, json!({})));
+        if status == 302 {
+            return Box::pin(async { Err(Unreachable("it redirects".to_owned())) });
+        }
         let response = hyper::Response::builder().status(status).body(answer.to_string().into_bytes());
         Box::pin(async { Ok(response.expect("a response")) })
     }
@@ -104,6 +107,16 @@ async fn the_authorization_server_is_the_known_one_if_it_is_still_listed() {
     assert!(server.authorization.offers_offline_access && !server.authorization.identifies_itself);
     let (server, _) = discovered(&Challenge::default(), None).await;
     assert_eq!(server.authorization.issuer, "https://first.example");
+}
+
+#[tokio::test]
+async fn a_place_that_redirects_or_fails_is_passed_over() {
+    let scripted = Scripted::with(vec![(302, json!({})), (200, resource()), (302, json!({})), (200, issuer(ISSUER))]);
+    let server = discover(&scripted, &url(SERVER), &Challenge::default(), Some(ISSUER)).await.expect("discovered");
+    assert_eq!((server.authorization.issuer.as_str(), scripted.asked().len()), (ISSUER, 4));
+    let nowhere = Scripted::with(vec![(302, json!({})); 8]);
+    let error = discover(&nowhere, &url(SERVER), &Challenge::default(), None).await.expect_err("nothing");
+    assert_eq!(error.to_string(), "it redirects");
 }
 
 #[tokio::test]

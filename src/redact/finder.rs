@@ -11,7 +11,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use ring::digest::{SHA256, digest};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The maximum size of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 4 << 20;
@@ -87,9 +87,10 @@ impl Rule {
     }
 }
 
-/// Finds secrets.
+/// Finds secrets. Copies share the compiled patterns.
+#[derive(Clone)]
 pub struct Finder {
-    rules: Vec<Rule>,
+    rules: Arc<[Rule]>,
     /// The keywords of all rules, and the rule of each.
     keywords: AhoCorasick,
     owners: Vec<usize>,
@@ -180,7 +181,7 @@ impl Finder {
             .map_err(|error| format!("allow_patterns: {error}"))?;
         let allow = settings.allow.iter().map(|text| text.clone().into_bytes()).collect();
         let pointers = pointers(&settings.pointers)?;
-        let (settings, lookalike) = (settings.clone(), Lookalike::Secret);
+        let (rules, settings, lookalike) = (rules.into(), settings.clone(), Lookalike::Secret);
         Ok(Self { rules, keywords, owners, always, shortest, allow, allow_patterns, pointers, settings, lookalike })
     }
 

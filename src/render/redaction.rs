@@ -28,12 +28,8 @@ pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette)
         let _ = writeln!(out, "  {colour}{:<6}{colour:#} {bold}{name}{bold:#} ×{}", tally.severity.name(), tally.count);
         let places: Vec<&Place> = report.places_of(name).collect();
         for place in places.iter().take(MAX_PLACES) {
-            let at = place.seq.map_or_else(|| "header".to_owned(), |seq| format!("event {seq}"));
             let times = if place.count > 1 { format!(" ×{}", place.count) } else { String::new() };
-            let line = match (report.is_text(), place.seq) {
-                (true, Some(number)) => format!("line {number}{times}"),
-                _ => format!("{at}  {}{times}", place.place),
-            };
+            let line = format!("{}{times}", shown(place, report));
             let _ = writeln!(out, "         {faint}{}{faint:#}", excerpt(&line, width.saturating_sub(10)));
         }
         if places.len() > MAX_PLACES {
@@ -41,9 +37,18 @@ pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette)
             let _ = writeln!(out, "         {faint}and {more}{faint:#}");
         }
     }
-    ordinary(report, width, &mut out);
+    ordinary(report, width, palette, &mut out);
     unread(report, width, &mut out);
     out
+}
+
+/// Says where a secret is.
+fn shown(place: &Place, report: &Report) -> String {
+    match (report.is_text(), place.seq) {
+        (true, Some(number)) => format!("line {number}"),
+        (_, Some(seq)) => format!("event {seq}  {}", place.place),
+        (_, None) => format!("header  {}", place.place),
+    }
 }
 
 /// Says how many secrets there are, and in how many places.
@@ -55,18 +60,31 @@ fn found(report: &Report) -> String {
     }
 }
 
-/// Adds a line about secrets that stay where nothing tells what they are.
-fn ordinary(report: &Report, width: usize, out: &mut String) {
+/// Says which secrets stay where nothing tells what they are, where something does, and what to do about it.
+fn ordinary(report: &Report, width: usize, palette: &Palette, out: &mut String) {
     let count = report.ordinary() as u64;
-    if count > 0 {
-        let secrets = counted(count, "secret");
-        let (is, rest) = match count {
-            1 => ("is", "it stays where no name says what it is"),
-            _ => ("are", "they stay where no name says what they are"),
-        };
-        let line = format!("{secrets} {is} short or ordinary: {rest}");
-        let _ = writeln!(out, "{}", excerpt(&line, width));
+    if count == 0 {
+        return;
     }
+    let (secrets, faint) = (counted(count, "secret"), palette.faint);
+    let (is, rest) = match count {
+        1 => ("is", "it stays where no name says what it is"),
+        _ => ("are", "they stay where no name says what they are"),
+    };
+    let _ = writeln!(out, "{}", excerpt(&format!("{secrets} {is} short or ordinary: {rest}"), width));
+    for place in report.ordinary_places().iter().take(MAX_PLACES) {
+        let line = format!("{} ({})", shown(place, report), place.rule);
+        let _ = writeln!(out, "         {faint}{}{faint:#}", excerpt(&line, width.saturating_sub(10)));
+    }
+    let more = count.saturating_sub(MAX_PLACES as u64);
+    if more > 0 {
+        let _ = writeln!(out, "         {faint}and {}{faint:#}", counted(more, "more secret"));
+    }
+    let next = match report.is_text() {
+        true => "look for the same words in the other lines",
+        false => "look for the same words in other messages; rules in .mcpreel.toml replace them everywhere",
+    };
+    let _ = writeln!(out, "  {}", excerpt(next, width.saturating_sub(2)));
 }
 
 /// Adds a line about events with binary data.

@@ -291,6 +291,11 @@ impl<E: Engine> Runner<E> {
         Closing { failure, said: self.said }
     }
 
+    /// The same, but waits at most this long.
+    pub(crate) async fn close_within(self, patience: Duration) -> Closing {
+        Self { patience: self.patience.min(patience), ..self }.close().await
+    }
+
     async fn wait_for_end(&mut self) -> Option<String> {
         let grace_period = Instant::now() + self.patience;
         while !self.outbox.is_empty() && !self.peer_gone {

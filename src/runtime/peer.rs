@@ -1,5 +1,6 @@
 //! The server of a command: a process, a remote server or a live session, with its recording.
 
+use super::client::{Closing, Engine, Runner};
 use super::server_link::{Advice, RemoteLink, attach, copy_to};
 use crate::error::{CommandError, ErrorKind, Notices};
 use crate::host::client::{ClientConfig, Joined};
@@ -98,8 +99,8 @@ impl Peer {
     pub(crate) async fn end_after(self, mut error: CommandError, notices: Notices) -> CommandError {
         let since = Instant::now();
         let advice = Arc::clone(&self.advice);
-        let is_late = error.kind == ErrorKind::Timeout;
-        let status = self.end_within(is_late, notices).await.filter(|_| since.elapsed() < BY_ITSELF);
+        let patience = if error.kind == ErrorKind::Timeout { Patience::Little } else { Patience::Usual };
+        let status = self.end_with(patience, notices).await.filter(|_| since.elapsed() < BY_ITSELF);
         let when = ["the server closed the connection", "the server ended"]
             .into_iter()
             .find_map(|beginning| error.message.strip_prefix(beginning));
@@ -114,14 +115,35 @@ impl Peer {
 
     /// Lets the server end and finishes the reel.
     pub(crate) async fn end(self, notices: Notices) -> Option<ExitStatus> {
-        self.end_within(false, notices).await
+        self.end_with(Patience::Usual, notices).await
     }
 
-    async fn end_within(self, is_late: bool, notices: Notices) -> Option<ExitStatus> {
-        let status = match self.server {
-            Some(server) if is_late => server.end_soon().await,
-            Some(server) => server.end().await,
-            None => None,
+    /// Closes the connection after everything was answered, lets the server end, and finishes the reel. Nobody waits for
+    /// anything else of a server that was started: after [`AFTER_ANSWER`], it gets SIGTERM, and after as much again
+    /// SIGKILL. `closed` gets how the connection ended, before the server has.
+    pub(crate) async fn end_answered<E: Engine>(
+        self,
+        runner: Runner<E>,
+        notices: Notices,
+        closed: impl FnOnce(&Closing),
+    ) {
+        let began = Instant::now();
+        let closing = match self.is_started() {
+            true => runner.close_within(AFTER_ANSWER).await,
+            false => runner.close().await,
+        };
+        closed(&closing);
+        self.end_with(Patience::Until(began + AFTER_ANSWER), notices).await;
+    }
+
+    async fn end_with(self, patience: Patience, notices: Notices) -> Option<ExitStatus> {
+        let status = match (self.server, patience) {
+            (Some(server), Patience::Usual) => server.end().await,
+            (Some(server), Patience::Little) => server.end_soon().await,
+            (Some(server), Patience::Until(at)) => {
+                server.end_within(at.saturating_duration_since(Instant::now()), AFTER_ANSWER).await
+            }
+            (None, _) => None,
         };
         if let Some(exchanges) = &self.exchanges {
             exchanges.finish();
@@ -136,6 +158,20 @@ impl Peer {
         status
     }
 }
+
+/// How long a server may take to end.
+#[derive(Clone, Copy)]
+enum Patience {
+    /// As long as any.
+    Usual,
+    /// Not long: it did not answer in time.
+    Little,
+    /// Until then, before it gets a signal.
+    Until(Instant),
+}
+
+/// How long a server may take to end after everything was answered, and again after SIGTERM.
+const AFTER_ANSWER: Duration = Duration::from_secs(1);
 
 /// A server that ends this soon after closing its output was not asked to end.
 const BY_ITSELF: Duration = Duration::from_secs(1);

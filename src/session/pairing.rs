@@ -10,6 +10,8 @@ pub(crate) struct Pairing<T> {
     /// The latest requests. When they reach `max`, they become the `earlier` ones.
     latest: Requests<T>,
     earlier: Requests<T>,
+    /// The request of the latest exchange that failed.
+    failed: Option<(u32, Key)>,
     max: usize,
     forgotten: usize,
 }
@@ -45,7 +47,7 @@ impl<T> Default for Requests<T> {
 impl<T> Pairing<T> {
     /// Creates a pairing that remembers at least the latest `max` requests, and at most twice as many.
     pub(crate) fn of(max: usize) -> Self {
-        Self { latest: Requests::default(), earlier: Requests::default(), max, forgotten: 0 }
+        Self { latest: Requests::default(), earlier: Requests::default(), failed: None, max, forgotten: 0 }
     }
 
     /// Returns how many requests were forgotten that may still be pending.
@@ -85,12 +87,21 @@ impl<T> Pairing<T> {
     /// again.
     pub(crate) fn give_up(&mut self, exchange: u32) {
         for requests in [&mut self.latest, &mut self.earlier] {
-            let key = requests.exchanges.remove(&exchange);
-            if let Some((exchange, _)) = key.and_then(|key| requests.open.get_mut(&key)) {
-                *exchange = GIVEN_UP;
+            let Some(key) = requests.exchanges.remove(&exchange) else { continue };
+            if let Some((carrier, _)) = requests.open.get_mut(&key) {
+                *carrier = GIVEN_UP;
+                self.failed = Some((exchange, key));
                 return;
             }
         }
+    }
+
+    /// Removes and returns the request of an exchange that was given up, if it is the latest one: a response in this
+    /// exchange belongs to it, whatever its id is.
+    pub(crate) fn refuse(&mut self, exchange: u32) -> Option<T> {
+        let (_, key) = self.failed.take_if(|failed| failed.0 == exchange)?;
+        let mut both = [&mut self.latest, &mut self.earlier].into_iter();
+        both.find_map(|requests| requests.open.remove(&key)).map(|(_, remembered)| remembered)
     }
 
     /// The request of an exchange.
@@ -152,6 +163,18 @@ mod tests {
         pairing.give_up(8);
         assert_eq!(pairing.ask_in(9, 0, ClientToServer, id(), "third"), None);
         assert_eq!(pairing.ask_in(10, 0, ClientToServer, id(), "fourth"), Some("third"));
+    }
+
+    #[test]
+    fn a_response_in_an_exchange_that_failed_belongs_to_its_request() {
+        let mut pairing = Pairing::default();
+        pairing.ask_in(7, 0, ClientToServer, IdKey::Integer(1), "first");
+        pairing.ask_in(8, 0, ClientToServer, IdKey::Integer(2), "second");
+        pairing.give_up(7);
+        assert_eq!((pairing.refuse(8), pairing.refuse(7), pairing.refuse(7)), (None, Some("first"), None));
+        pairing.give_up(8);
+        assert_eq!(pairing.answer(0, ServerToClient, IdKey::Integer(2)), Some("second"), "by its id");
+        assert_eq!(pairing.refuse(8), None);
     }
 
     #[test]

@@ -50,8 +50,6 @@ pub(crate) struct Placed {
 #[derive(Debug, Default)]
 pub(crate) struct Viewer {
     open: Pairing<OpenCall>,
-    /// The latest call whose exchange failed. A response in that exchange belongs to it, whatever its id is.
-    failed: Option<(u32, OpenCall)>,
 }
 
 impl Viewer {
@@ -64,8 +62,8 @@ impl Viewer {
                 call.time = header.time;
             }
             if header.flags.has(Flags::FAILED) {
-                self.failed =
-                    self.open.fail(header.exchange).map(|call| (header.exchange, call)).or(self.failed.take());
+                // Its response may still come: from the server in this exchange, or from mcpreel in its place.
+                self.open.give_up(header.exchange);
             }
             return Placed::default();
         };
@@ -73,8 +71,10 @@ impl Viewer {
             (Some(id), true) => self.open.answer(header.stream, header.direction(), id.key()),
             _ => None,
         };
-        let mut refused = || Some(self.failed.take_if(|failed| failed.0 == header.exchange)?.1);
-        let answered = if answered.is_none() && message.kind.is_response() { refused() } else { answered };
+        let answered = match answered {
+            None if message.kind.is_response() => self.open.refuse(header.exchange),
+            answered => answered,
+        };
         match answered {
             None => Placed { method: message.method, ..Placed::default() },
             Some(call) => {

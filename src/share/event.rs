@@ -225,22 +225,23 @@ impl Replacer {
     fn sse_block(&self, block: &mut String, place: &str, found: &mut Vec<Found>) -> bool {
         let at = || place.to_owned();
         let data = data_lines(block.as_bytes());
-        let known = found.len();
         let joined = Mapped::joined(block.as_bytes(), &data);
         let is_json = json::check(&joined.text).is_ok();
-        let edits: Vec<Edit> = match is_json {
-            true => {
-                let edits = self.message(&joined.text, Context::at(&at), &|_| Vec::new(), found);
-                edits.into_iter().map(|edit| joined.original(edit, <[u8]>::to_vec)).collect()
-            }
-            false => Vec::new(),
-        };
-        let mut text = String::from_utf8_lossy(&applied(block.as_bytes(), &edits)).into_owned();
-        let rest = self.text(text.as_bytes(), Context::at(&at), found);
-        let changed = self.apply(&mut text, &rest);
-        let changed = changed || found.len() > known;
-        *block = text;
-        changed
+        if !is_json {
+            let edits = self.text(block.as_bytes(), Context::at(&at), found);
+            return self.apply(block, &edits);
+        }
+        let edits = self.message(&joined.text, Context::at(&at), &|_| Vec::new(), found);
+        let mut edits: Vec<Edit> = edits.into_iter().map(|edit| joined.original(edit, <[u8]>::to_vec)).collect();
+        // Not the data again: there, the letter of an escape looks like a part of the pseudonym behind it.
+        for line in beside(&data, block.len()) {
+            let shifted =
+                |edit: Edit| Edit { range: edit.range.start + line.start..edit.range.end + line.start, ..edit };
+            let inner = self.text(&block.as_bytes()[line.clone()], Context::at(&at), found);
+            edits.extend(inner.into_iter().map(shifted));
+        }
+        edits.sort_by_key(|edit| edit.range.start);
+        self.apply(block, &edits)
     }
 }
 
@@ -266,6 +267,13 @@ fn data_lines(block: &[u8]) -> Vec<Range<usize>> {
         start += line.len();
     }
     found
+}
+
+/// Returns what lies between these ranges of a text, and before and after them.
+fn beside(ranges: &[Range<usize>], length: usize) -> impl Iterator<Item = Range<usize>> {
+    let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
+    let ends = ranges.iter().map(|range| range.start).chain([length]);
+    starts.zip(ends).map(|(start, end)| start..end).filter(|range| !range.is_empty())
 }
 
 /// Returns the places of a text that another version of it leaves out: what stands there in place of [`REDACTED`].

@@ -20,6 +20,17 @@ const LONGEST: usize = 8 << 10;
 /// The minimum length of a beginning that says something about a secret.
 const SHORTEST_BEGINNING: usize = 3;
 
+/// What became of a secret that was learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Learnt {
+    /// From now on, it is searched everywhere.
+    New,
+    /// It was learnt before, or there are too many.
+    Before,
+    /// It is short or ordinary, and so it is not searched. It is returned once for each secret.
+    Ordinary,
+}
+
 /// The secrets of a reel.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -31,18 +42,17 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Remembers a secret, unless it is a common word. Returns whether it is new.
-    pub(super) fn learn(&mut self, secret: &[u8], rule: usize) -> bool {
+    /// Remembers a secret, unless it is a common word.
+    pub(super) fn learn(&mut self, secret: &[u8], rule: usize) -> Learnt {
         let secret = secret.trim_ascii();
-        let is_findable = is_findable(secret);
-        if !is_findable && self.left.len() < MAX && !self.left.contains(secret) {
-            self.left.insert(secret.to_vec());
+        match is_findable(secret) {
+            true if self.rules.len() < MAX && !self.rules.contains_key(secret) => {
+                self.rules.insert(secret.to_vec(), rule);
+                Learnt::New
+            }
+            false if self.left.len() < MAX && self.left.insert(secret.to_vec()) => Learnt::Ordinary,
+            _ => Learnt::Before,
         }
-        let is_new = self.rules.len() < MAX && is_findable && !self.rules.contains_key(secret);
-        if is_new {
-            self.rules.insert(secret.to_vec(), rule);
-        }
-        is_new
     }
 
     /// Prepares the search, after everything was learnt.
@@ -58,11 +68,6 @@ impl Known {
     /// Returns the rule that found a secret first.
     pub(super) fn rule_of(&self, secret: &[u8]) -> Option<usize> {
         self.rules.get(secret.trim_ascii()).copied()
-    }
-
-    /// Returns the number of secrets that stay where nothing tells what they are.
-    pub(super) fn left(&self) -> usize {
-        self.left.len()
     }
 
     /// Returns whether no secret is known.
@@ -142,14 +147,14 @@ mod tests {
         for (rule, secret) in
             [&b"hunter2x"[..], b"production", b"short1", b"abc-12345678-long-token"].iter().enumerate()
         {
-            known.learn(secret, rule);
+            let expected = if secret == b"production" { Learnt::Ordinary } else { Learnt::New };
+            assert_eq!((known.learn(secret, rule), known.learn(secret, rule)), (expected, Learnt::Before));
         }
         known.end();
         assert_eq!(known.begun(b"say hunter2"), Some(4..11));
         assert_eq!((known.begun(b"say hu"), known.begun(b"hunter2x")), (None, None));
         let found = known.find(b"hunter2x production short1 hunter2xy xabc-12345678-long-token");
         assert_eq!(found, [(0..8, 0), (20..26, 2), (38..61, 3)]);
-        assert_eq!(known.left(), 1, "production");
     }
 
     #[test]

@@ -6,11 +6,11 @@
 use super::clean::Clean;
 use super::event::{Change, PartsOf, is_unread};
 use super::json_text::{SpotKind, Step, walk};
-use super::known::Known;
+use super::known::{Known, Learnt};
 use super::lanes::{Joint, LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
-use super::report::{Report, SecretId};
+use super::report::{Place, Report, SecretId};
 use crate::redact::detectors::Severity;
 use crate::redact::{Finder, Lookalike, Prefilter, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
@@ -31,9 +31,14 @@ const CUT_SHORT: char = '…';
 /// Texts of at most this length are joined with their neighbours in other messages. Unit: bytes.
 const LONGEST_DELTA: usize = 64 << 10;
 
+/// How often a redacted payload is searched again, until nothing is found in it.
+const MAX_CHECKS: usize = 4;
+
 /// The redaction of one reel.
 pub struct Redaction {
     replacer: Replacer,
+    /// What searches a redacted payload as a later redaction would; `None` if there will be none.
+    checker: Option<Replacer>,
     shapes: Finder,
     lanes: Lanes,
     parts: Parts,
@@ -57,8 +62,10 @@ impl Redaction {
             prefilter: Prefilter::new(settings),
         };
         let shapes = Finder::of_shapes(settings)?;
+        let checker = Some(checker(&replacer));
         Ok(Self {
             replacer,
+            checker,
             shapes,
             lanes: Lanes::default(),
             parts: Parts::default(),
@@ -77,6 +84,7 @@ impl Redaction {
         made.replacer.finder.take_lookalikes_as(Lookalike::StandIn);
         made.replacer.prefilter = None;
         made.replacer.pseudonyms = Pseudonyms::alike();
+        made.checker = None;
         Ok(made)
     }
 
@@ -111,7 +119,7 @@ impl Redaction {
     /// what it is, if this message or one before contains it where something does.
     pub(crate) fn comparable(&mut self, message: &[u8]) -> Vec<u8> {
         let (edits, found) = self.edits(message);
-        if !self.learn_all(found) {
+        if !self.learn_all(None, found) {
             return applied(message, &edits);
         }
         self.replacer.known.end();
@@ -139,7 +147,7 @@ impl Redaction {
     pub fn learn(&mut self, event: &Event<'_>) {
         let mut found = Vec::new();
         self.replacer.payload(event.header, event.payload, None, &mut found);
-        self.learn_all(found);
+        self.learn_all(Some(event.header.seq), found);
         self.join(event);
     }
 
@@ -147,16 +155,24 @@ impl Redaction {
     pub fn learn_header(&mut self, header: &FileHeader) {
         self.keep_pseudonyms_of(header);
         let mut found = Vec::new();
-        self.file_header(header, &mut found);
-        self.learn_all(found);
+        file_header(&self.replacer, header, &mut found);
+        self.learn_all(None, found);
     }
 
-    /// Remembers secrets. Returns whether one of them is new.
-    fn learn_all(&mut self, found: Vec<Found>) -> bool {
+    /// Remembers secrets of an event, or of the reel's own header. Returns whether one of them is new.
+    fn learn_all(&mut self, seq: Option<u64>, found: Vec<Found>) -> bool {
         let mut is_new = false;
         for one in found {
-            let severity = self.replacer.finder.rule(one.rule).map_or(Severity::Low, |rule| rule.severity);
-            is_new |= severity >= Severity::Medium && self.replacer.known.learn(&one.secret, one.rule);
+            let Some(rule) = self.replacer.finder.rule(one.rule) else { continue };
+            let learnt = match rule.severity {
+                Severity::Low => Learnt::Before,
+                _ => self.replacer.known.learn(&one.secret, one.rule),
+            };
+            is_new |= learnt == Learnt::New;
+            if learnt == Learnt::Ordinary {
+                let place = Place { seq, place: one.place, rule: rule.name.clone(), count: 1 };
+                self.report.add_ordinary(place);
+            }
         }
         is_new
     }
@@ -188,7 +204,10 @@ impl Redaction {
         self.continued = goes_on.map(|(id, _)| id.0).collect();
         self.replacer.known.end();
         self.replacer.clean.clear();
-        self.report.ordinary = self.replacer.known.left();
+        for place in std::mem::take(&mut self.report.ordinary_places) {
+            let shown = self.shown(&place.place);
+            self.report.ordinary_places.push(Place { place: shown, ..place });
+        }
     }
 
     /// Returns the numbers of the events in which a divided secret, or its pseudonym, goes on.
@@ -243,7 +262,20 @@ impl Redaction {
         if is_unread(header, payload) {
             self.report.add_unread(header.seq);
         }
-        change.map_or(Cow::Borrowed(payload), |change| Cow::Owned(change.apply(payload)))
+        change.map_or(Cow::Borrowed(payload), |change| Cow::Owned(self.checked(header, change.apply(payload))))
+    }
+
+    /// Replaces what a later redaction would take for a secret in a redacted payload: the end of a pseudonym whose
+    /// beginning is elsewhere, or a part of one that looks like a token by chance.
+    fn checked(&self, header: &EventHeader, mut payload: Vec<u8>) -> Vec<u8> {
+        let Some(checker) = &self.checker else { return payload };
+        for _ in 0..MAX_CHECKS {
+            match checker.payload(header, &payload, None, &mut Vec::new()) {
+                Some(change) => payload = change.apply(&payload),
+                None => break,
+            }
+        }
+        payload
     }
 
     /// Reports the secrets of an event, and changes nothing.
@@ -344,8 +376,11 @@ impl Redaction {
     pub fn header(&mut self, header: &FileHeader) -> FileHeader {
         self.keep_pseudonyms_of(header);
         let mut found = Vec::new();
-        let mut redacted = self.file_header(header, &mut found);
+        let mut redacted = file_header(&self.replacer, header, &mut found);
         found.into_iter().for_each(|one| self.report_found(None, one));
+        if let Some(checker) = &self.checker {
+            redacted = file_header(checker, &redacted, &mut Vec::new());
+        }
         redacted.notes.insert(NOTE.to_owned(), self.digest());
         let settings = self.replacer.finder.settings();
         let usual = Settings {
@@ -358,21 +393,35 @@ impl Redaction {
         }
         redacted
     }
+}
 
-    fn file_header(&self, header: &FileHeader, found: &mut Vec<Found>) -> FileHeader {
-        let mut text = |text: &str, place: &str, name: Option<&str>| {
-            let place = || place.to_owned();
-            let edits = self.replacer.text(text.as_bytes(), Context::at(&place).named(name), found);
-            String::from_utf8_lossy(&applied(text.as_bytes(), &edits)).into_owned()
-        };
-        let label = header.label.as_ref().map(|label| text(label, "label", None));
-        let tool = text(&header.tool, "tool", None);
-        let notes = header.notes.iter().filter(|(name, _)| *name != NOTE && *name != SETTINGS);
-        let notes =
-            notes.map(|(name, value)| (text(name, "notes", None), text(value, &format!("notes/{name}"), Some(name))));
-        let notes = notes.collect();
-        FileHeader { created: header.created, tool, label, notes }
+/// What searches what another replacer has replaced: pseudonyms stay, and no secret is known from elsewhere.
+fn checker(replacer: &Replacer) -> Replacer {
+    let mut finder = replacer.finder.clone();
+    finder.take_lookalikes_as(Lookalike::Pseudonym);
+    Replacer {
+        finder,
+        prefilter: None,
+        pseudonyms: replacer.pseudonyms.clone(),
+        known: Known::default(),
+        clean: Clean::default(),
     }
+}
+
+/// Returns the reel's own header without its secrets.
+fn file_header(replacer: &Replacer, header: &FileHeader, found: &mut Vec<Found>) -> FileHeader {
+    let mut text = |text: &str, place: &str, name: Option<&str>| {
+        let place = || place.to_owned();
+        let edits = replacer.text(text.as_bytes(), Context::at(&place).named(name), found);
+        String::from_utf8_lossy(&applied(text.as_bytes(), &edits)).into_owned()
+    };
+    let label = header.label.as_ref().map(|label| text(label, "label", None));
+    let tool = text(&header.tool, "tool", None);
+    let notes = header.notes.iter().filter(|(name, _)| *name != NOTE && *name != SETTINGS);
+    let notes =
+        notes.map(|(name, value)| (text(name, "notes", None), text(value, &format!("notes/{name}"), Some(name))));
+    let notes = notes.collect();
+    FileHeader { created: header.created, tool, label, notes }
 }
 
 /// Whether the notes of a reel say that it was redacted, or those of a merged one that all of its parts were.

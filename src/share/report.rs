@@ -53,7 +53,9 @@ pub struct Report {
     /// The different secrets, as far as they are remembered.
     different: HashSet<SecretId, foldhash::fast::RandomState>,
     /// The number of secrets that stay where nothing tells what they are.
-    pub(super) ordinary: usize,
+    ordinary: usize,
+    /// The first place of each of them, as far as they are remembered.
+    pub(super) ordinary_places: Vec<Place>,
     /// Whether the events are the lines of a text.
     pub(super) is_text: bool,
     places: Vec<Place>,
@@ -102,9 +104,22 @@ impl Report {
         self.different.len() as u64
     }
 
+    /// Adds a secret that stays where nothing tells what it is, with its first place.
+    pub(super) fn add_ordinary(&mut self, place: Place) {
+        self.ordinary += 1;
+        if self.ordinary_places.len() < MAX_PLACES {
+            self.ordinary_places.push(place);
+        }
+    }
+
     /// Returns the number of secrets that stay where nothing tells what they are: short ones, and ordinary words.
     pub(crate) fn ordinary(&self) -> usize {
         self.ordinary
+    }
+
+    /// Returns the first place of each of these secrets, where something tells what it is.
+    pub(crate) fn ordinary_places(&self) -> &[Place] {
+        &self.ordinary_places
     }
 
     /// Returns whether a text was searched, in which places are lines.
@@ -133,13 +148,15 @@ impl Report {
             .rules
             .iter()
             .map(|(name, tally)| json!({"rule": name, "severity": tally.severity.name(), "count": tally.count}));
-        let places = self.places.iter().map(|place| match self.is_text {
+        let shown = |place: &Place| match self.is_text {
             true => json!({"line": place.seq, "rule": place.rule, "count": place.count}),
             false => json!({"seq": place.seq, "place": place.place, "rule": place.rule, "count": place.count}),
-        });
+        };
+        let all = |places: &[Place]| places.iter().map(shown).collect::<Vec<Value>>();
         json!({
-            "secrets": self.count(), "different": self.different(), "ordinary": self.ordinary, "digest": digest, "rules": rules.collect::<Vec<_>>(),
-            "places": places.collect::<Vec<_>>(), "omitted": self.omitted,
+            "secrets": self.count(), "different": self.different(),
+            "ordinary": self.ordinary, "ordinary_places": all(&self.ordinary_places), "digest": digest,
+            "rules": rules.collect::<Vec<_>>(), "places": all(&self.places), "omitted": self.omitted,
             "unread": self.unread,
         })
     }

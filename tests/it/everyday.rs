@@ -124,6 +124,27 @@ fn a_scenario_that_cannot_be_played_has_a_report() {
     assert_eq!(output.code(), 3, "{output:?}");
     let report = String::from_utf8(stage.read("report.xml")).expect("text");
     assert!(report.contains("<error message=\"play.yaml:"), "{report}");
+    let output = stage.run(&["serve", "--scenario", "play.yaml", "--junit", "served.xml"], "");
+    assert_eq!(output.code(), 3, "{output:?}");
+    let report = String::from_utf8(stage.read("served.xml")).expect("text");
+    assert!(report.contains("<error message=\"play.yaml:"), "{report}");
+}
+
+#[test]
+fn invalid_settings_are_in_the_report() {
+    let stage = Stage::new();
+    stage.write("play.yaml", "servers: [{name: s}]\nsteps: []\n");
+    stage.write(".mcpreel.toml", "[validate]\nonly = 7\n\n[redact]\ndisable = [\"nope\"]\n");
+    for (form, place) in [("junit", "<error message=\".mcpreel.toml:"), ("sarif", ".mcpreel.toml:")] {
+        let output = stage.run(&["validate", "missing.reel", "--format", form], "");
+        assert!(output.code() == 2 && output.out().contains(place), "{output:?}");
+    }
+    let unknown = stage.run(&["validate", "missing.reel", "--format", "junit", "--only", "nope"], "");
+    assert!(unknown.code() == 2 && unknown.out().contains("errors=\"1\""), "{unknown:?}");
+    let served = stage.run(&["serve", "--scenario", "play.yaml", "--junit", "served.xml", "--redact"], "");
+    assert_eq!(served.code(), 2, "{served:?}");
+    let report = String::from_utf8(stage.read("served.xml")).expect("text");
+    assert!(report.contains("<error message=\"[redact] in .mcpreel.toml: disable"), "{report}");
 }
 
 #[test]
@@ -166,7 +187,10 @@ fn a_server_that_does_not_end_costs_little_time() {
     let mut live = stage.start(&call(&["--era", "legacy", "--format", "json"]));
     assert!(live.line().contains("structuredContent"));
     assert!(live.is_running(), "the server does not end");
+    // It ignores the end of its input, and SIGTERM.
+    let answered = Instant::now();
     assert_eq!(live.end().code(), 0);
+    assert!(answered.elapsed() < Duration::from_secs(4), "{:?}", answered.elapsed());
 }
 
 #[test]

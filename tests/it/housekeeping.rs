@@ -77,6 +77,12 @@ fn reels_are_listed_newest_first() {
         "{narrow}"
     );
     assert!(narrow.contains("database") && narrow.contains("new.reel"), "{narrow}");
+    // No column disappears silently: each is in the heading, or named below the table.
+    let heading = narrow.lines().find(|line| line.contains("time")).expect("a heading");
+    let missing = narrow.lines().find_map(|line| line.strip_prefix("no space for: ")).expect("what is missing");
+    for column in ["time", "server", "client", "messages", "size", "reel"] {
+        assert!(heading.contains(column) != missing.contains(column), "{column}: {narrow}");
+    }
 }
 
 #[test]

@@ -59,7 +59,14 @@ fn what_stays_because_it_is_ordinary_is_counted() {
         "{}",
         report.out()
     );
-    assert_eq!(stage.ok(&["redact", "a.reel", "--dry-run", "-f", "json"]).json()["ordinary"], 2);
+    for line in ["event 0  /params/password (named-value)", "event 0  /params/pin (named-value)", ".mcpreel.toml"] {
+        assert!(report.out().contains(line), "{}", report.out());
+    }
+    let report = stage.ok(&["redact", "a.reel", "--dry-run", "-f", "json"]).json();
+    let places = [("password", 1), ("pin", 1)].map(
+        |(name, count)| json!({"seq": 0, "place": format!("/params/{name}"), "rule": "named-value", "count": count}),
+    );
+    assert_eq!((&report["ordinary"], &report["ordinary_places"]), (&json!(2), &json!(places)), "{report}");
     stage.ok(&["redact", "a.reel", "-o", "r.reel"]);
     let clean = stage.ok(&["redact", "r.reel", "--check"]).out();
     assert!(

@@ -644,6 +644,26 @@ fn a_server_that_never_answers_costs_the_time_limit() {
 }
 
 #[test]
+fn mcpreels_own_answer_behind_a_tap_belongs_to_its_request() {
+    let stage = Stage::new();
+    let refusing = Web::start(|_| Reply::json(401, &json!({"error": "invalid_token"})));
+    for (number, url) in ["http://127.0.0.1:1/mcp".to_owned(), refusing.url("/mcp")].iter().enumerate() {
+        let reel = format!("{number}.reel");
+        let request = r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}"#;
+        let answered = stage.run(&["record", "--url", url, "-o", &reel], &format!("{request}\n"));
+        assert!(answered.out().contains("\"id\":7,\"error\""), "{answered:?}");
+        let shown = stage.ok(&["show", &reel]).out();
+        assert!(shown.contains("[injected] initialize") && !shown.contains("unknown request"), "{shown}");
+        let stats = stage.ok(&["stats", &reel, "--format", "json"]).json();
+        assert_eq!(
+            (&stats["orphan_answers"], &stats["methods"]["initialize"]["errors"]),
+            (&json!(0), &json!(1)),
+            "{stats}"
+        );
+    }
+}
+
+#[test]
 fn a_connection_that_cannot_be_is_reported() {
     let stage = Stage::new();
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();

@@ -17,7 +17,7 @@ use crate::render::line;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::text::Escaping;
 use crate::runtime;
-use crate::runtime::client::{Connection, Failure};
+use crate::runtime::client::{Closing, Connection, Failure};
 use crate::runtime::parameters;
 use crate::wire::Envelope;
 use crate::wire::units::millis;
@@ -157,7 +157,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         has_failed: false,
     };
     let mut tally = args.repeating.tally()?;
-    runtime::block_on_until_ended(async {
+    runtime::block_on(async {
         let (link, server) = client_session::start(&args.target, &args.client, context).await?;
         let (mut connection, handshake) =
             match client_session::open(&server, link, &args.client, json!({}), context).await {
@@ -176,14 +176,12 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         let done = repeat(&mut connection, &handshake, &params, &mut printing, &mut tally, context).await;
         // A server may take its time to end.
         let done = done.and_then(|()| context.printer.flush().map_err(CommandError::output));
-        let closing = connection.runner.close().await;
-        if done.is_ok() {
-            client_session::report_stderr(&closing.said, printing.has_failed, context);
-        }
         if let Err(error) = done {
+            connection.runner.close().await;
             return Err(server.end_after(error, context.notices()).await);
         }
-        server.end(context.notices()).await;
+        let report = |closing: &Closing| client_session::report_stderr(&closing.said, printing.has_failed, context);
+        server.end_answered(connection.runner, context.notices(), report).await;
         tally.finish(context)
     })
 }
@@ -195,7 +193,7 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
     }
     let broken = |checks, error| checks::report_broken((path, checks), error, args, context);
     let checks = checks::Checks::read(path).map_err(|error| broken(None, error))?;
-    runtime::block_on_until_ended(async {
+    runtime::block_on(async {
         let started = client_session::start(&args.target, &args.client, context).await;
         let (link, server) = started.map_err(|error| broken(Some(&checks), error))?;
         let (mut connection, _) = match client_session::open(&server, link, &args.client, json!({}), context).await {
@@ -206,13 +204,17 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
             }
         };
         let (results, failure) = checks.run(&mut connection, context).await;
-        let said = std::mem::take(&mut connection.runner.said);
-        connection.runner.close().await;
         let outcome = checks::print(&results, args, context);
+        let outcome =
+            outcome.and_then(|outcome| context.printer.flush().map(|()| outcome).map_err(CommandError::output));
         match failure {
-            Some(failure) => Err(server.end_after(client_session::failed(failure, &said), context.notices()).await),
+            Some(failure) => {
+                let error = client_session::failed(failure, &connection.runner.said);
+                connection.runner.close().await;
+                Err(server.end_after(error, context.notices()).await)
+            }
             None => {
-                server.end(context.notices()).await;
+                server.end_answered(connection.runner, context.notices(), |_| ()).await;
                 outcome
             }
         }

@@ -231,7 +231,9 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
     };
     runtime::block_on_to_the_end(async {
         let recording = args.client.recording("host", Need::Wanted)?;
-        let servers = match HostServers::gather(&named, recording.recorder(), context.notices()).await {
+        let gathering = HostServers::gather(&named, recording.recorder(), context.notices());
+        // The user may have to log in first.
+        let servers = match runtime::unless_ended(gathering).await {
             Ok(servers) => servers,
             Err(error) => {
                 recording.finish();

@@ -117,7 +117,8 @@ pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, Comm
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };
-    let carried = runtime::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
+    let carrying = carry(plan, (&target, args.target.limits.max_message), about, recorder, context);
+    let carried = runtime::block_on_until_interrupted(carrying);
     let status = carried.as_ref().ok().copied().flatten();
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));

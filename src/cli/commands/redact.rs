@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// What looks like ordinary text cannot be found: names of persons and projects, internal host names, passwords that are
 /// words and stand in prose, hexadecimal, binary data (the report lists the events), encrypted or compressed text inside of
 /// messages. A password below five characters, a number below six digits, and an ordinary word stay where nothing says what
-/// they are, and the report counts them. Therefore read the result before you share it: `mcpreel show --full --no-fold shared.reel`. If a
+/// they are, and the report says where they are. Therefore read the result before you share it: `mcpreel show --full --no-fold shared.reel`. If a
 /// secret is left, add it to .mcpreel.toml (see below) and redact the original again.
 #[derive(Debug, Args)]
 #[command(

@@ -122,7 +122,8 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
     if args.rules {
         return list_rules(args, context);
     }
-    let prepared = args.check.prepare(section()?, args.write_baseline)?;
+    let prepared = section().and_then(|section| args.check.prepare(section, args.write_baseline));
+    let prepared = prepared.map_err(|error| report_broken(error, None, args, context))?;
     if args.write_baseline && prepared.baseline_file.is_none() {
         return Err(CommandError::usage("--write-baseline needs a file").hint("name it: --baseline FILE"));
     }
@@ -130,7 +131,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
         true => follow(args, &prepared, context).map(|reels| (reels, Vec::new())),
         false => all(args, &prepared, context),
     };
-    let (reels, unreadable) = read.map_err(|error| report_broken(error, &prepared, args, context))?;
+    let (reels, unreadable) = read.map_err(|error| report_broken(error, Some(&prepared), args, context))?;
     let run = Run::new(reels, &prepared.baseline);
     print(&run, &unreadable, &prepared, args, context)?;
     if !unreadable.is_empty() {
@@ -142,16 +143,32 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
     Ok(if run.has_failed(&prepared.settings) { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// Prints that nothing could be checked, and why, for programs: their report exists in any case. Returns the error.
-fn report_broken(error: CommandError, prepared: &Prepared, args: &ValidateArgs, context: &Context) -> CommandError {
+/// Prints that nothing could be checked, and why, for programs: their report exists in any case, even without valid
+/// settings. Returns the error.
+fn report_broken(
+    error: CommandError,
+    prepared: Option<&Prepared>,
+    args: &ValidateArgs,
+    context: &Context,
+) -> CommandError {
     let is_over = matches!(error.kind, ErrorKind::Quiet | ErrorKind::Interrupted);
-    if is_over || args.format.for_programs().is_none() {
-        return error;
-    }
-    let errors = [error];
-    let printed = print(&Run::default(), &errors, prepared, args, context);
-    let [error] = errors;
+    let Some(form) = args.format.for_programs().filter(|_| !is_over) else { return error };
+    let printed = match prepared {
+        Some(prepared) => print(&Run::default(), std::slice::from_ref(&error), prepared, args, context),
+        None => {
+            let results = results::Results { suites: vec![broken(&error)], ..results::Results::default() };
+            let mut out = String::new();
+            // Writing to a string cannot fail.
+            let _ = form.write(&results, &mut out);
+            context.printer.text(&out)
+        }
+    };
     printed.err().unwrap_or(error)
+}
+
+/// The part of a report about what could not be checked.
+fn broken(error: &CommandError) -> results::Suite {
+    results::Suite::broken("validate", &error.message, &error.hints)
 }
 
 /// The settings of a check without other options: those of `.mcpreel.toml`.
@@ -279,7 +296,6 @@ fn print(
         Some(form) => {
             let rules: Vec<_> = all_rules(prepared.settings.registry).collect();
             let mut results = checked::results(run, &prepared.settings, &rules);
-            let broken = |error: &CommandError| results::Suite::broken("validate", &error.message, &error.hints);
             results.suites.extend(unreadable.iter().map(broken));
             form.write(&results, &mut out)
         }

@@ -37,7 +37,13 @@ impl Keeper {
         let of_same = known.as_ref().filter(|grant| grant.issuer == *named);
         let scopes = self.scopes(&server, of_same);
         let is_usable = |client: &&Client| is_current || client.registration != Registration::Dynamic;
-        let known = of_same.map(|grant| &grant.client).filter(is_usable);
+        // Except for a client whose id is the address of its metadata, which any of them reads.
+        let is_portable = |client: &&Client| {
+            let accepts = server.authorization.accepts_documents;
+            accepts && client.registration == Registration::Document && client.secret.is_none()
+        };
+        let portable = known.as_ref().map(|grant| &grant.client).filter(is_portable);
+        let known = of_same.map(|grant| &grant.client).filter(is_usable).or(portable);
         let (listener, client) = self.client(&server, known, &scopes).await?;
         if is_current && let Some(wanted) = &challenge.scopes {
             let wanted = excerpt(&wanted.join(" "), MAX_SCOPES);

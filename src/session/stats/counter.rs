@@ -28,6 +28,8 @@ struct Asked {
     is_injected: bool,
     /// Whether it is selected.
     is_counted: bool,
+    /// Whether its HTTP exchange failed.
+    has_failed: bool,
 }
 
 /// The rows that a message belongs to.
@@ -229,10 +231,13 @@ impl Counter {
         match (message.kind, keys) {
             (MessageKind::Request, Some(keys)) => {
                 let is_injected = header.flags.has(Flags::INJECTED);
-                let asked = Asked { keys, seq: header.seq, time: header.time, is_injected, is_counted };
+                let (seq, time, has_failed) = (header.seq, header.time, false);
+                let asked = Asked { keys, seq, time, is_injected, is_counted, has_failed };
                 self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), asked);
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
+                // It was counted with its exchange: this response repeats that, perhaps in place of the server.
+                Some(asked) if asked.has_failed => {}
                 Some(asked) if is_counted => self.answer(&asked, event),
                 _ if !is_counted => {}
                 // The error response repeats what the HTTP status said.
@@ -306,8 +311,12 @@ impl Counter {
     fn fail(&mut self, header: &EventHeader, is_counted: bool) {
         self.totals.failures += u64::from(is_counted);
         self.failed_exchange = header.exchange;
-        if let Some(asked) = self.open.fail(header.exchange).filter(|asked| asked.is_counted) {
-            self.each_row(&asked.keys, |row| row.errors += 1);
+        let Some(asked) = self.open.of_exchange(header.exchange) else { return };
+        asked.has_failed = true;
+        let (keys, is_counted) = (asked.keys, asked.is_counted);
+        self.open.give_up(header.exchange);
+        if is_counted {
+            self.each_row(&keys, |row| row.errors += 1);
         }
     }
 

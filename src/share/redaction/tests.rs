@@ -127,6 +127,52 @@ fn redacting_twice_changes_nothing_and_keeps_lengths_and_json() {
     }
 }
 
+/// Texts at the same place of consecutive messages, of which the second one continues the first.
+fn divided(random: &mut fastrand::Rng) -> Vec<Vec<u8>> {
+    let whole = text(random, 0);
+    let half = random.usize(..=whole.len());
+    let half = (half..=whole.len()).find(|at| whole.is_char_boundary(*at)).expect("the end");
+    let said = |text: &str| serde_json::json!({"method": "x", "params": {"text": text}}).to_string().into_bytes();
+    vec![said(&whole[..half]), said(&whole[half..])]
+}
+
+/// The events of a server-sent event, whose JSON has several lines.
+fn in_lines(random: &mut fastrand::Rng) -> Vec<Vec<u8>> {
+    let block = format!("id: 7\ndata: {{\"a\": 1,\ndata: \"x\": {}}}\n\n", serde_json::json!(text(random, 1)));
+    let mut payload = Vec::new();
+    let about = serde_json::json!({"what": "sse", "joined": true, "block": block});
+    ciborium::into_writer(&about, &mut payload).expect("a Vec");
+    vec![payload]
+}
+
+#[test]
+fn a_check_finds_nothing_in_what_was_redacted_with_any_key() {
+    for seed in 0..400 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let key: Vec<u8> = (0..32).map(|_| random.u8(..)).collect();
+        let (kind, payloads) = match seed % 4 {
+            0 => (EventKind::Message, divided(&mut random)),
+            1 => (EventKind::Transport, in_lines(&mut random)),
+            2 => (EventKind::Stderr, (0..2).map(|_| text(&mut random, 2).into_bytes()).collect()),
+            _ => (EventKind::Message, (0..2).flat_map(|_| divided(&mut random)).collect()),
+        };
+        let once = redacted_by(Redaction::new(&Settings::default(), &key).expect("no settings"), kind, &payloads);
+        let mut check = Redaction::new(&Settings::default(), b"another").expect("no settings").keeping_pseudonyms();
+        let header = |seq: usize| header(seq, kind);
+        for (seq, payload) in once.iter().enumerate() {
+            check.learn(&Event { header: &header(seq), payload });
+        }
+        check.end_learning();
+        for (seq, payload) in once.iter().enumerate() {
+            check.payload(&header(seq), payload);
+        }
+        let shown =
+            |all: &[Vec<u8>]| all.iter().map(|one| String::from_utf8_lossy(one).into_owned()).collect::<Vec<_>>();
+        let found = check.report().to_json("");
+        assert_eq!(check.report().count(), 0, "seed {seed}: {:?}\n{:?}\n{found}", shown(&payloads), shown(&once));
+    }
+}
+
 /// Two redactions with the same settings, one of them without the prefilter.
 fn pair(settings: &Settings) -> [Redaction; 2] {
     [true, false].map(|is_quick| {

@@ -146,10 +146,15 @@ impl StdioServer {
     }
 
     /// As [`StdioServer::end`], for a server that did not answer in time: it gets little time.
-    pub(crate) async fn end_soon(mut self) -> Option<ExitStatus> {
-        match timeout(SHORT_GRACE_PERIOD, self.child.wait()).await {
+    pub(crate) async fn end_soon(self) -> Option<ExitStatus> {
+        self.end_within(SHORT_GRACE_PERIOD, SHORT_GRACE_PERIOD).await
+    }
+
+    /// As [`StdioServer::end`], but the server has this much time until SIGTERM, and then until SIGKILL.
+    pub(crate) async fn end_within(mut self, own: Duration, after_signal: Duration) -> Option<ExitStatus> {
+        match timeout(own, self.child.wait()).await {
             Ok(status) => status.ok(),
-            Err(_) => self.hurry(SHORT_GRACE_PERIOD).await,
+            Err(_) => self.hurry(after_signal).await,
         }
     }
 

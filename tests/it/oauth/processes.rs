@@ -1,8 +1,9 @@
 //! Several processes that need a token of the same server at the same time.
 
-use super::{call, failed, stage, succeeded, visits};
+use super::{call, ended_at_once, failed, stage, succeeded, visits};
 use crate::common::auth::{Faults, Protected};
 use crate::common::{Live, Stage, until};
+use serde_json::json;
 
 /// Calls of as many processes at the same time.
 fn calls(count: usize, stage: &Stage, url: &str, browser: &str) -> Vec<Live> {
@@ -95,6 +96,40 @@ fn a_process_that_is_killed_leaves_the_login_to_the_next() {
     until("the second process asks the user", || (visits(&stage) == 2).then_some(()));
     std::fs::remove_file(stage.path("hold")).expect("removed");
     end(second);
+}
+
+#[test]
+fn a_signal_ends_whatever_waits_for_a_login_and_leaves_nothing() {
+    let (stage, browser) = stage();
+    let protected = Protected::start(Faults::default());
+    let url = protected.url();
+    stage.write("hold", "");
+    let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+    let commands: [&[&str]; 6] = [
+        &["login", &url, &browser],
+        &["call", "tools/list", "--login", &browser, "--url", &url],
+        &["fire", "raw", ping, "--login", &browser, "--url", &url],
+        &["events", "watch", "--login", &browser, "--url", &url],
+        &["record", "--listen", "0", "-o", "l.reel", "--login", &browser, "--url", &url],
+        &["host", "--say", "x", "--record", "h.reel", "--force", "--login", &browser, "--url", &url],
+    ];
+    for (signal, said) in [("TERM", "mcpreel: error: terminated"), ("INT", "mcpreel: error: interrupted")] {
+        for words in commands {
+            let before = visits(&stage);
+            let live = stage.start(words);
+            until("the user is asked", || (visits(&stage) > before).then_some(()));
+            live.signal(signal);
+            let ended = ended_at_once(live, true);
+            failed(&ended, 130, &[said]);
+            assert!(ended.out().is_empty(), "{words:?}: {ended:?}");
+        }
+    }
+    assert!(!stage.path("l.reel").exists() && stage.ok(&["logins", "-f", "json"]).json()["logins"] == json!([]));
+    std::fs::remove_file(stage.path("hold")).expect("removed");
+    // No lock is left, either.
+    let next = stage.run(&["login", &url, &browser], "");
+    succeeded(&next);
+    assert!(!next.err().contains("waiting for it"), "{next:?}");
 }
 
 #[test]

@@ -260,7 +260,7 @@ fn watch_on(args: &WatchArgs, arguments: &Value, events: &mut Tally, context: &C
                 tokio::time::sleep(rest).await;
                 Ok(())
             };
-            runtime::unless_interrupted(slept).await?;
+            runtime::unless_ended(slept).await?;
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(End::Time);
             }
@@ -281,7 +281,7 @@ impl Task<'_> {
     /// Uses one connection until it ends. Also returns whether reconnecting makes no sense.
     async fn connect(&self, events: &mut Tally, was_there: &mut bool) -> (Result<End, Trouble>, bool) {
         let Self { args, context, .. } = *self;
-        let started = runtime::unless_interrupted(client_session::start(&args.target, &args.client, context)).await;
+        let started = runtime::unless_ended(client_session::start(&args.target, &args.client, context)).await;
         let (link, server) = match started {
             Ok(started) => started,
             Err(error) => return (Err(lost(error)), false),
@@ -290,7 +290,7 @@ impl Task<'_> {
         let may_vanish = !server.is_started() && !server.is_joined();
         let options = args.client.with_handshake();
         let opening = client_session::open(&server, link, &options, json!({}), context);
-        let (mut connection, handshake) = match runtime::unless_interrupted(opening).await {
+        let (mut connection, handshake) = match runtime::unless_ended(opening).await {
             Ok(opened) => opened,
             Err(error) => return (Err(lost(server.end_after(error, context.notices()).await)), is_ours),
         };
@@ -357,10 +357,10 @@ impl ActiveSubscription<'_> {
         events: &mut Tally,
         was_there: &mut bool,
     ) -> Result<End, Trouble> {
-        unless_interrupted(self.check_support(handshake)).await?;
+        unless_ended(self.check_support(handshake)).await?;
         check_support(handshake.server_capabilities.get("events"), task.arguments)
             .map_err(|why| CommandError::new(ErrorKind::Peer, why))?;
-        unless_interrupted(self.subscribe(task.arguments)).await?;
+        unless_ended(self.subscribe(task.arguments)).await?;
         if std::mem::replace(was_there, true) {
             self.context.printer.note("reconnected and subscribed again; events in between are lost");
         }
@@ -380,7 +380,7 @@ impl ActiveSubscription<'_> {
                     self.inbox.extend(news(&message));
                     continue;
                 }
-                _ = tokio::signal::ctrl_c() => return Ok(End::Interrupted),
+                _ = runtime::ended() => return Ok(End::Interrupted),
             };
             let now = self.connection.runner.now();
             match output {
@@ -388,7 +388,7 @@ impl ActiveSubscription<'_> {
                 Some(output) => take(&output, &mut self.inbox, self.context),
                 None if until.is_some_and(|until| now >= until) => return Ok(End::Time),
                 None if self.may_vanish && now >= pulse => {
-                    unless_interrupted(self.feel_pulse()).await?;
+                    unless_ended(self.feel_pulse()).await?;
                     pulse = self.connection.runner.now() + PULSE;
                 }
                 None => return Err(self.lost(Failure::Failed(FailureReason::Closed(String::new())))),
@@ -433,7 +433,7 @@ impl ActiveSubscription<'_> {
             SubscriptionEvent::Expired if task.args.renew => {
                 self.id = None;
                 self.context.printer.note("the subscription expired; subscribing again");
-                unless_interrupted(self.subscribe(task.arguments)).await?;
+                unless_ended(self.subscribe(task.arguments)).await?;
             }
             SubscriptionEvent::Expired => {
                 self.id = None;
@@ -500,7 +500,7 @@ impl ActiveSubscription<'_> {
     async fn unsubscribe(&mut self) {
         if let Some(id) = self.id.take() {
             let params = json!({"name": "events_unsubscribe", "arguments": {"subscriptionId": id}});
-            let _ = unless_interrupted(self.ask("tools/call", Params::Value(params))).await;
+            let _ = unless_ended(self.ask("tools/call", Params::Value(params))).await;
         }
     }
 
@@ -545,11 +545,11 @@ async fn received(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Ve
     }
 }
 
-/// Runs `work` until it is done or interrupted.
-async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
+/// Runs `work` until it is done or the process receives SIGINT or SIGTERM.
+async fn unless_ended<T>(work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
     tokio::select! {
         done = work => done,
-        _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted").into()),
+        why = runtime::ended() => Err(why.into()),
     }
 }
 

@@ -28,10 +28,13 @@ use std::time::Duration;
 /// The scenario cannot be read, its servers cannot be reached, or the reel or report cannot be written.
 pub(super) fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
-    let played = play::read(path).and_then(|scenario| played(&scenario, model, args, context));
-    let ((mut report, reel), junit) = Junit::unless_broken(junit, path, played)?;
     let is_only_seen = junit.is_none() && context.printer.is_terminal;
-    verdict::redact(&mut report, Some(&reel), &args.redact, is_only_seen)?;
+    let played = play::read(path).and_then(|scenario| {
+        let (mut report, reel) = played(&scenario, model, args, context)?;
+        verdict::redact(&mut report, Some(&reel), &args.redact, is_only_seen)?;
+        Ok((report, reel))
+    });
+    let ((report, reel), junit) = Junit::unless_broken(junit, path, played)?;
     let file = path.display().to_string();
     if let Some(junit) = junit {
         junit.write(&report, &file)?;

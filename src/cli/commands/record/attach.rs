@@ -44,7 +44,7 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
     let followers = prepared.start(args, &recording, context)?;
     let recorder = recording.recorder();
     let limit = args.target.limits.max_message;
-    let carried = runtime::block_on(async {
+    let carried = runtime::block_on_until_interrupted(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         // The user may have to log in first, while nobody reads what the client sends.

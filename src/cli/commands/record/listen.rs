@@ -76,7 +76,9 @@ async fn proxy(
         context.printer.note("warning: the server's certificate is not verified (--insecure)");
     }
     check_open(remote, &address)?;
-    login::prepare(remote).await?;
+    if remote.login.is_some() {
+        runtime::unless_ended(login::prepare(remote)).await?;
+    }
     let name = args.keeping.session_name(url_name(&remote.url));
     let prepared = Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;

@@ -75,9 +75,33 @@ pub(super) fn run(
     record: Option<&Path>,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
-    let begin = part_of(&scenario, args.part.as_deref())?;
+    let is_only_seen = junit.is_none() && std::io::stderr().is_terminal();
+    let played = played(path, args, (listening, limits), record, context).and_then(|mut report| {
+        verdict::redact(&mut report, record, redact, is_only_seen)?;
+        Ok(report)
+    });
+    let (report, junit) = Junit::unless_broken(junit, path, played)?;
+    let file = path.display().to_string();
+    if let Some(junit) = junit {
+        junit.write(&report, &file)?;
+    }
+    context.printer.report(|palette| match args.format {
+        Format::Human => verdict::text(&report, &file, context.verbose > 0, palette),
+        Format::Json => format!("{}\n", text::json(&verdict::to_json(&report, None))),
+    });
+    Ok(verdict::outcome(&report))
+}
+
+/// Reads the scenario and plays the part, until the host has disconnected.
+fn played(
+    path: &Path,
+    args: &ScenarioArgs,
+    (listening, limits): (&ListenOptions, Limits),
+    record: Option<&Path>,
+    context: &Context,
+) -> Result<Report, CommandError> {
+    let begin = part_of(&play::read(path)?, args.part.as_deref())?;
     let recorder =
         record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), note));
     let recorder = recorder.transpose()?;
@@ -89,17 +113,7 @@ pub(super) fn run(
         None => runtime::block_on_to_the_end(play_stdio(begin(), limits, observe)),
     };
     recorder.iter().for_each(|recorder| recorder.finish(note));
-    let (mut report, file) = (report?, path.display().to_string());
-    let is_only_seen = junit.is_none() && std::io::stderr().is_terminal();
-    verdict::redact(&mut report, record, redact, is_only_seen)?;
-    if let Some(junit) = junit {
-        junit.write(&report, &file)?;
-    }
-    context.printer.report(|palette| match args.format {
-        Format::Human => verdict::text(&report, &file, context.verbose > 0, palette),
-        Format::Json => format!("{}\n", text::json(&verdict::to_json(&report, None))),
-    });
-    Ok(verdict::outcome(&report))
+    report
 }
 
 /// Creates the part of the server with this name, from its beginning. Without a name, the only built-in server is

@@ -17,9 +17,24 @@ need python3 "Python 3.10 or newer"
 need node "Node 20 or newer, or run \`cargo test\`, which leaves out what needs it"
 need npm "npm (it comes with Node)"
 
+# The first build is faster without what later ones would use.
+[ -d "${CARGO_TARGET_DIR:-target}/debug/incremental" ] || export CARGO_INCREMENTAL=0
+# The registry and the compiler keep different parts of a machine busy.
+installed=$(mktemp)
+tests/real/install.sh --smoke ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"} >"$installed" 2>&1 &
+installing=$!
+trap 'finish; kill "$installing" 2>/dev/null || true' EXIT
+outcome=0
+peers() {
+    cat -- "$installed"
+    return "$outcome"
+}
+
 step "format" cargo fmt --check
-step "real peers" tests/real/install.sh --smoke ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
 step "lints" cargo clippy --locked --all-targets -- -D warnings
+wait "$installing" || outcome=$?
+step "real peers" peers
+rm -f -- "$installed"
 step "script of pages" node --test tests/page/
 step "tests" cargo test --locked
 step "smoke tests" cargo test --locked --test it -- --ignored smoke::

@@ -27,7 +27,7 @@ const QUEUE_INTERVAL: Duration = Duration::from_millis(15);
 /// By how much the recorder is nicer than the rest of the process.
 const LESS_PRIORITY: i32 = 10;
 /// The maximum age of an unwritten event.
-const FLUSH_AFTER: Duration = Duration::from_millis(40);
+const FLUSH_AFTER: Duration = Duration::from_millis(25);
 /// How long after the last event the recorder goes to sleep.
 const REST_AFTER: Duration = Duration::from_millis(500);
 /// How long after a failed write the recorder retries.

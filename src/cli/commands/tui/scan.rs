@@ -1,7 +1,7 @@
 //! Reads the numbers of all events for the list, and follows a reel that grows.
 
 use super::reel::{Reel, is_listed};
-use crate::cli::following::{FOLLOW_PAUSE, GrowingReel};
+use crate::cli::following::GrowingReel;
 use crate::error::CommandError;
 use crate::render::brackets::Brackets;
 use crate::render::event::{mood, place};
@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// How often new rows are passed on.
 const INTERVAL: Duration = Duration::from_millis(15);
+/// How long to wait before a growing reel is read again: the recorder writes every 25 ms.
+const PAUSE: Duration = Duration::from_millis(8);
 /// At most this many rows are passed on at a time.
 const MAX_ROWS: usize = 32 << 10;
 
@@ -80,7 +82,7 @@ impl<'a> Scan<'a> {
                     }
                     is_last_look = !growing.goes_on();
                     if !is_last_look {
-                        std::thread::sleep(FOLLOW_PAUSE);
+                        std::thread::sleep(PAUSE);
                     }
                 }
             }

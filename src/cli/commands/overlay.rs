@@ -119,8 +119,7 @@ pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, Comm
     let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };
     let carried = runtime::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
     let status = carried.as_ref().ok().copied().flatten();
-    let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-    recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
+    recorder.note_end(status, true, None);
     let (summary, end) = recording.finish();
     end.report(&summary, context.verbose > 0, note)?;
     Ok(carried?.map_or(Outcome::Clean, Outcome::Server))

@@ -10,7 +10,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::EraChoice;
 use crate::protocol::Era;
-use crate::record::recording::Need;
+use crate::record::recording::{Need, OnExisting};
 use crate::record::startup_error;
 use crate::render::text;
 use crate::runtime;
@@ -72,14 +72,14 @@ pub(super) fn run(
     path: &Path,
     args: &ScenarioArgs,
     (listening, limits, redact): (&ListenOptions, Limits, &RedactOptions),
-    record: Option<&Path>,
+    record: Option<(&Path, OnExisting)>,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let begin = part_of(&scenario, args.part.as_deref())?;
     let recorder =
-        record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), note));
+        record.map(|(path, existing)| SharedRecorder::start("serve", Some(path), Need::Wanted, existing, note));
     let recorder = recorder.transpose()?;
     let seeing = recorder.clone();
     let observe: TrafficObserver =
@@ -91,7 +91,7 @@ pub(super) fn run(
     recorder.iter().for_each(|recorder| recorder.finish(note));
     let (mut report, file) = (report?, path.display().to_string());
     let is_only_seen = junit.is_none() && std::io::stderr().is_terminal();
-    verdict::redact(&mut report, record, redact, is_only_seen)?;
+    verdict::redact(&mut report, record.map(|(path, _)| path), redact, is_only_seen)?;
     if let Some(junit) = junit {
         junit.write(&report, &file)?;
     }

@@ -19,6 +19,7 @@ use crate::proposals::Severity;
 use crate::trace::{Damage, Event, EventKind, FileHeader, Flags};
 use crate::validate::report::{ConnectionSummary, More};
 use crate::validate::{Finding, Options, Validator};
+use crate::wire::MessageKind;
 use baseline::{Baseline, Identity, Numbers};
 use settings::{Injected, Settings};
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,6 +146,8 @@ pub(crate) struct Checked {
     pub by_stream: BTreeMap<u32, Counts>,
     /// The number of messages checked.
     pub messages: u64,
+    /// The number of lines that are no messages.
+    pub not_messages: u64,
     /// Whether there was a message at all, even one that cannot be checked.
     pub has_messages: bool,
     /// Facts about each connection.
@@ -186,6 +189,10 @@ pub(crate) struct Check<'a> {
     exported: Option<i64>,
     checked: Checked,
 }
+
+/// The kinds of lines that are no messages.
+const NOT_MESSAGES: [MessageKind; 4] =
+    [MessageKind::Noise, MessageKind::Blank, MessageKind::Malformed, MessageKind::Unclassified];
 
 impl<'a> Check<'a> {
     /// Creates a check that has seen nothing yet.
@@ -230,6 +237,9 @@ impl<'a> Check<'a> {
         let is_message = event.header.kind == EventKind::Message;
         self.checked.messages += u64::from(is_message);
         self.checked.has_messages |= is_message;
+        let kind = event.header.message.as_ref().map(|message| message.kind);
+        let is_none = kind.is_some_and(|kind| NOT_MESSAGES.contains(&kind));
+        self.checked.not_messages += u64::from(is_none);
         self.validator.observe(event);
         let found: Vec<Finding> = self.validator.take_findings().collect();
         found.into_iter().for_each(|finding| self.judge(finding, Some(event), emit));

@@ -124,7 +124,12 @@ impl CommandError {
     pub(crate) fn spawning(error: SpawnError) -> Self {
         let reported = Self::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
         match error {
-            SpawnError::NotFound(_) => reported.hint("use the full path, or check PATH"),
+            SpawnError::NotFound(program) => reported.hint(not_found(&program.to_string_lossy())),
+            SpawnError::NotRunnable(path, why) if why.kind() == io::ErrorKind::PermissionDenied => {
+                let path = path.display().to_string();
+                let start = interpreter(&path).map(|with| format!(", or start it with its interpreter: {with} {path}"));
+                reported.hint(format!("make it executable (chmod +x {path}){}", start.unwrap_or_default()))
+            }
             _ => reported,
         }
     }
@@ -141,3 +146,34 @@ impl CommandError {
         }
     }
 }
+
+/// What to do about a program that is not in `PATH`.
+fn not_found(program: &str) -> String {
+    if let Some((name, _)) = program.split_once('=').filter(|(name, _)| is_variable(name)) {
+        return format!("{name} looks like an environment variable: use -e {program}, before `--`");
+    }
+    if !program.contains('/') && Path::new(program).is_file() {
+        let start = interpreter(program).map(|with| format!("{with} {program} or ")).unwrap_or_default();
+        return format!("it is a file here: {start}./{program}");
+    }
+    "use the full path, or check PATH".to_owned()
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// The interpreter of a script, by the ending of its name.
+fn interpreter(path: &str) -> Option<&'static str> {
+    match Path::new(path).extension()?.to_str()? {
+        "py" => Some("python"),
+        "js" | "mjs" | "cjs" => Some("node"),
+        "ts" | "mts" => Some("npx tsx"),
+        "rb" => Some("ruby"),
+        "sh" => Some("sh"),
+        _ => None,
+    }
+}
+
+/// How a hint with a line of the server's stderr begins.
+pub(crate) const OF_STDERR: &str = "server's stderr: ";

@@ -80,12 +80,24 @@ pub(crate) fn find(name: &str, registry: &'static Registry) -> Vec<Subject> {
     all(registry).into_iter().filter(|subject| subject.is_named(name)).collect()
 }
 
+/// How many misspelt names are found.
+const MAX_NEAR: usize = 3;
+/// The least likeness of a misspelt name.
+const LIKENESS: f32 = 0.7;
+
 /// Returns the names that are most like this one.
 pub(crate) fn similar(name: &str, registry: &'static Registry) -> Vec<String> {
     let wanted = name.to_lowercase();
-    let mut names: Vec<String> =
-        all(registry).iter().map(Subject::name).filter(|known| is_similar(&wanted, known)).collect();
-    names.dedup();
+    let known: Vec<String> = all(registry).iter().map(Subject::name).collect();
+    let texts: Vec<&str> = known.iter().map(String::as_str).collect();
+    // Misspelt names come first.
+    let near = ::similar::get_close_matches(&*wanted, &texts, MAX_NEAR, LIKENESS).into_iter().map(str::to_owned);
+    let mut names: Vec<String> = near.collect();
+    for name in known.iter().filter(|known| is_similar(&wanted, known)) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
     names.truncate(MAX_RELATED);
     names
 }

@@ -86,6 +86,11 @@ impl Run {
         counts
     }
 
+    /// Returns the number of lines that are no messages.
+    pub(crate) fn not_messages(&self) -> u64 {
+        self.reels.iter().map(|reel| reel.checked.not_messages).sum()
+    }
+
     /// Returns the number of messages checked.
     pub(crate) fn messages(&self) -> u64 {
         self.reels.iter().map(|reel| reel.checked.messages).sum()

@@ -196,8 +196,17 @@ fn pattern(text: &str) -> Result<GlobMatcher, String> {
 fn matching(text: &str, rules: &[&'static Rule]) -> Result<Vec<&'static Rule>, String> {
     let pattern = pattern(text)?;
     let found: Vec<_> = rules.iter().copied().filter(|rule| pattern.is_match(rule.id)).collect();
-    if found.is_empty() { Err(format!("no rule is named {text:?}")) } else { Ok(found) }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let names: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
+    let near = similar::get_close_matches(text, &names, 1, LIKENESS);
+    let meant = near.first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    Err(format!("no rule is named {text:?}{meant}"))
 }
+
+/// The least likeness of a misspelt name to the rule that was meant.
+const LIKENESS: f32 = 0.7;
 
 fn all_matching(texts: &[String], rules: &[&'static Rule]) -> Result<Vec<&'static Rule>, String> {
     let found: Vec<_> = texts.iter().map(|text| matching(text, rules)).collect::<Result<_, _>>()?;
@@ -232,6 +241,8 @@ mod tests {
 
     #[test]
     fn what_names_no_rule_is_refused() {
+        let near = settings(serde_json::json!({"only": ["stream/crfl"]})).expect_err("refused");
+        assert!(near.contains("did you mean stream/crlf?"), "{near}");
         for text in [r#"{"skip":["stream/no"]}"#, r#"{"suppress":[{"rule":"x*"}]}"#, r#"{"severity":{"y":"off"}}"#] {
             let error = settings(serde_json::from_str(text).expect("JSON")).expect_err("refused");
             assert!(error.starts_with("no rule is named"), "{error}");

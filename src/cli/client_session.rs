@@ -3,7 +3,7 @@
 use super::Context;
 use super::printer::note;
 use super::target::{Target, TargetKind, refuse};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, OF_STDERR};
 use crate::files::reels;
 use crate::host::client::{ClientConfig, EraChoice, FailureReason, Handshake, Output, Root};
 use crate::protocol::{Era, Revision};
@@ -17,7 +17,10 @@ use crate::transport::Link;
 use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The response timeout if the user gives none.
@@ -43,9 +46,16 @@ pub(super) struct ClientOptions {
     /// Record the session to this reel.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Whether the reel may overwrite a file.
-    #[arg(skip)]
-    force: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
+}
+
+/// Whether a reel may replace a file: an option of all commands that record a session.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct Overwriting {
+    /// Overwrite the reel if the file exists.
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 /// The era to use.
@@ -70,7 +80,17 @@ impl ClientOptions {
 
     /// These options, but the reel may overwrite a file.
     pub(super) fn overwriting(self, force: bool) -> Self {
-        Self { force, ..self }
+        Self { overwriting: Overwriting { force }, ..self }
+    }
+
+    /// Whether the reel may overwrite a file.
+    pub(super) fn overwrites(&self) -> bool {
+        self.overwriting.force
+    }
+
+    /// Whether the session is recorded to a reel that the user named.
+    pub(super) fn records(&self) -> bool {
+        self.record.is_some()
     }
 
     /// The options of a client that asks for others.
@@ -79,7 +99,14 @@ impl ClientOptions {
     }
 
     fn with(era: EraArg) -> Self {
-        Self { era, protocol_version: None, timeout: None, roots: Vec::new(), record: None, force: false }
+        Self {
+            era,
+            protocol_version: None,
+            timeout: None,
+            roots: Vec::new(),
+            record: None,
+            overwriting: Overwriting::default(),
+        }
     }
 
     /// The engine's settings. `capabilities` is declared in addition to what the options declare.
@@ -114,7 +141,7 @@ impl ClientOptions {
     /// The reel cannot be created and the user requires it, or it exists already.
     pub(super) fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
-        Recording::start(&Plan { force: self.force, ..Plan::of(self.record.as_deref(), name, need) }, note)
+        Recording::start(&Plan { force: self.overwrites(), ..Plan::of(self.record.as_deref(), name, need) }, note)
     }
 
     /// Starts a recording if the user named a reel.
@@ -235,6 +262,7 @@ pub(super) async fn open(
     let mut connection = Connection::open(peer.config(options.config(capabilities)), link, |_| {}).await;
     match connection.ready(|output| report(output, context)).await {
         Ok(handshake) => {
+            IS_OPEN.store(true, Ordering::Relaxed);
             report_handshake(&handshake, options, context);
             if !options.roots.is_empty() && handshake.era == Era::Legacy {
                 await_roots(&mut connection, context).await;
@@ -299,10 +327,34 @@ pub(super) fn report_handshake(handshake: &Handshake, options: &ClientOptions, c
 pub(super) fn report(output: &Output, context: &Context) {
     if let Output::Waiting { at_most, .. } = output {
         let how_long = format!("the server has not answered yet; waiting for it up to {at_most:?}");
-        context.printer.note(&format!("{how_long} (with --era legacy, mcpreel sends initialize at once)"));
+        report_waiting(format!("{how_long} (with --era legacy, mcpreel sends initialize at once)"));
     } else if context.verbose > 0 {
         client_output(output, "the server").iter().for_each(|text| context.printer.note(text));
+    } else if let Output::Noise { .. } = output
+        && let Some(text) = client_output(output, "the server")
+    {
+        let _ = NOISE.set(text);
     }
+}
+
+/// The first line of the server that is no message.
+static NOISE: OnceLock<String> = OnceLock::new();
+/// Whether the handshake is complete.
+static IS_OPEN: AtomicBool = AtomicBool::new(false);
+/// How long a program or a log does not need to hear about a server that is still starting.
+const QUIET_FOR: Duration = Duration::from_secs(5);
+
+/// Says on a terminal that mcpreel waits; elsewhere only if that takes long.
+fn report_waiting(text: String) {
+    if std::io::stderr().is_terminal() {
+        return note(&text);
+    }
+    tokio::spawn(async move {
+        tokio::time::sleep(QUIET_FOR).await;
+        if !IS_OPEN.load(Ordering::Relaxed) {
+            note(&text);
+        }
+    });
 }
 
 /// What a server that completed the handshake sent in place of a response.
@@ -331,14 +383,13 @@ fn last_lines(text: &ServerText) -> Vec<String> {
     let said = String::from_utf8_lossy(&text.stderr);
     let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &last[last.len().saturating_sub(LINES_REPORTED)..];
-    last.iter()
-        .map(|said| format!("server's stderr: {}", said.chars().map(line::visible).collect::<String>()))
-        .collect()
+    last.iter().map(|said| format!("{OF_STDERR}{}", said.chars().map(line::visible).collect::<String>())).collect()
 }
 
 /// Reports what the server last wrote to stderr, with `-v`. Without it, only says that there is something, and only after a
-/// failure.
+/// failure. Lines on stdout that are no messages are reported in any case.
 pub(super) fn report_stderr(text: &ServerText, has_failed: bool, context: &Context) {
+    NOISE.get().into_iter().for_each(|text| context.printer.note(text));
     let lines = last_lines(text);
     if context.verbose > 0 {
         lines.iter().for_each(|line| context.printer.note(line));

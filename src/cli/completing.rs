@@ -5,6 +5,7 @@
 
 mod values;
 
+use super::own_line;
 use clap::{Arg, Command};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::ArgValueCompleter;
@@ -13,6 +14,9 @@ use std::ffi::OsString;
 
 /// The environment variable with which a shell asks.
 const VARIABLE: &str = "MCPREEL_COMPLETE";
+
+/// The registration script for bash.
+const BASH_SCRIPT: &str = include_str!("completing/register.bash");
 
 /// Where some shells say which word is completed (clap's name).
 const INDEX: &str = "_CLAP_COMPLETE_INDEX";
@@ -26,13 +30,25 @@ pub(super) const SHELLS: [(&dyn EnvCompleter, &str); 5] = [
     (&Zsh, "_mcpreel"),
 ];
 
+/// Returns whether the word that is completed is the program of a server's command, not one of its arguments.
+fn is_program() -> bool {
+    // The program, `--`, and the command line, which begins with the program again.
+    let line: Vec<OsString> = std::env::args_os().skip(2).collect();
+    let index = completed_index().unwrap_or(line.len().saturating_sub(1));
+    own_line::ends_before_command(line.get(1..index).unwrap_or_default())
+}
+
+/// The place of the word that is completed, if the shell says it.
+fn completed_index() -> Option<usize> {
+    std::env::var(INDEX).ok()?.parse().ok()
+}
+
 /// Answers the shell, if a shell asks. Returns whether it did.
 pub(super) fn answer() -> bool {
     if std::env::var_os(VARIABLE).is_none() {
         return false;
     }
-    let index = std::env::var(INDEX).ok().and_then(|index| index.parse().ok());
-    let words = server_command_first(std::env::args_os().collect(), index);
+    let words = server_command_first(std::env::args_os().collect(), completed_index());
     let answered =
         CompleteEnv::with_factory(completed).var(VARIABLE).try_complete(words, std::env::current_dir().ok().as_deref());
     answered.unwrap_or_else(|error| error.exit())
@@ -57,6 +73,9 @@ fn server_command_first(mut words: Vec<OsString>, index: Option<usize>) -> Vec<O
 /// Returns the script that makes a shell ask.
 pub(super) fn script(shell: &dyn EnvCompleter) -> Vec<u8> {
     let mut script = Vec::new();
+    if shell.is("bash") {
+        return BASH_SCRIPT.replace("VARIABLE", VARIABLE).into_bytes();
+    }
     // Writing to memory does not fail.
     let _ = shell.write_registration(VARIABLE, "mcpreel", "mcpreel", "mcpreel", &mut script);
     script
@@ -84,7 +103,7 @@ fn add_values(command: &str, arg: Arg) -> Arg {
         ("show" | "stats" | "export", "words") => return arg.add(ArgValueCompleter::new(values::reels_and_terms)),
         ("cut", "filter") => values::terms,
         ("call", "method") | ("explain", "schema") => values::methods,
-        ("call", "params") => values::names_to_call,
+        ("call", "params") => return arg.add(ArgValueCompleter::new(values::parameters)),
         ("explain", "name") => values::subjects,
         (_, "session") => values::sessions,
         (_, "server") | ("wrap" | "unwrap", "names") => values::servers,

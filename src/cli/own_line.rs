@@ -60,7 +60,7 @@ impl<'a> Line<'a> {
             }
             match reader.take(&text, || is_program(word)) {
                 Step::Words(count) => at += count,
-                Step::Command(Beginning::Unseparated) if !is_program(word) && separator(words).is_some() => {
+                Step::Command(Beginning::Unseparated) if separator(words).is_some() => {
                     return Self::separated(words, separator(words).unwrap_or(at), Beginning::Stray);
                 }
                 Step::Command(beginning) => return Self { own: &words[..at], command: &words[at..], beginning },
@@ -208,7 +208,7 @@ fn separate(word: &str) -> Vec<String> {
 }
 
 /// The word as a shell reads it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |word: &str| shlex::try_quote(word).is_ok_and(|quoted| quoted == word);
     // After a program's name, these three mean themselves.
     if is_plain(&word.replace(['=', ',', '%'], "")) {
@@ -226,6 +226,13 @@ fn with_own_line<T>(read: impl FnOnce(&Line<'_>) -> T) -> T {
     let (words, mut whole) = (own_words(), super::command());
     whole.build();
     read(&Line::of(&words, &whole, &is_program))
+}
+
+/// Returns whether a word after these is the program of a server's command, and not one of its arguments.
+pub(super) fn ends_before_command(words: &[OsString]) -> bool {
+    let mut whole = super::command();
+    whole.build();
+    Line::of(words, &whole, &is_program).command.is_empty()
 }
 
 /// The arguments of this process before the server's command.
@@ -316,7 +323,7 @@ mod tests {
             ),
             ("call npx -y x", Beginning::Methodless, "call tools/list -- npx -y x"),
             ("call tools/call get-sum -- npx -y x", Beginning::Stray, "call tools/call get-sum -- npx -y x"),
-            ("call tools/list npx -- x", Beginning::Unseparated, "call tools/list -- npx -- x"),
+            ("call tools/call npx a=1 -- x", Beginning::Stray, "call tools/call npx a=1 -- x"),
             ("fire push --text x -- npx", Beginning::ToHost, "fire push --text x -- npx"),
             ("call a --timeout=5s npx", Beginning::Unseparated, "call a --timeout=5s -- npx"),
             ("fire user-message 'hi all' npx", Beginning::Unseparated, "fire user-message 'hi all' -- npx"),

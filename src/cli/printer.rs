@@ -3,7 +3,7 @@
 use super::ColorChoice;
 use super::pager::{PagedOutput, Paging, Screen};
 use super::progress::Progress;
-use crate::error::CommandError;
+use crate::error::{CommandError, OF_STDERR};
 use crate::render::findings::wrapped;
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::style::Palette;
@@ -298,9 +298,19 @@ impl Printer {
         let line = |plain: String, label: &str, styled: String| on_stderr(&plain).replacen(label, &styled, 1) + "\n";
         let message = format!("mcpreel: error: {}", visible_text(&error.message));
         let mut text = line(message, "error:", format!("{red}error{red:#}:"));
+        // Several lines of the server stand below one heading.
+        let has_lines = error.hints.iter().filter(|hint| hint.starts_with(OF_STDERR)).count() > 1;
+        let mut is_first = true;
         for hint in &error.hints {
-            let hint = format!("  hint: {}", visible_text(hint));
-            text.push_str(&line(hint, "hint:", format!("{faint}hint:{faint:#}")));
+            let below = hint.strip_prefix(OF_STDERR).filter(|_| has_lines);
+            if below.is_none() || std::mem::take(&mut is_first) {
+                let shown = if below.is_some() { OF_STDERR.trim_end() } else { hint };
+                let hint = format!("  hint: {}", visible_text(shown));
+                text.push_str(&line(hint, "hint:", format!("{faint}hint:{faint:#}")));
+            }
+            if let Some(below) = below {
+                text.push_str(&line(format!("    {}", visible_text(below)), "", String::new()));
+            }
         }
         let _ = io::stderr().write_all(text.as_bytes());
     }

@@ -112,10 +112,13 @@ impl Tally {
         let counted = format!("{} sent, {} failed", self.taken, self.failed);
         self.latencies.sort_unstable();
         let text = |time: &Duration| duration(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
-        let median = self.latencies.get(self.latencies.len() / 2);
-        match (self.latencies.first(), median, self.latencies.last()) {
-            (Some(least), Some(median), Some(most)) => {
-                format!("{counted}; latency min {}, median {}, max {}", text(least), text(median), text(most))
+        // Of an even number, the median is the mean of the two in the middle.
+        let middle = self.latencies.len() / 2;
+        let below = self.latencies.get(self.latencies.len().saturating_sub(1) / 2);
+        match (self.latencies.first(), below.zip(self.latencies.get(middle)), self.latencies.last()) {
+            (Some(least), Some((below, above)), Some(most)) => {
+                let median = (*below + *above) / 2;
+                format!("{counted}; latency min {}, median {}, max {}", text(least), text(&median), text(most))
             }
             _ => counted,
         }
@@ -136,5 +139,7 @@ mod tests {
         tally.latencies = [30, 10, 20].map(Duration::from_millis).to_vec();
         (tally.taken, tally.failed) = (3, 1);
         assert_eq!(tally.summary(), "3 sent, 1 failed; latency min 10.0 ms, median 20.0 ms, max 30.0 ms");
+        tally.latencies = [30, 10].map(Duration::from_millis).to_vec();
+        assert!(tally.summary().contains("median 20.0 ms"), "{}", tally.summary());
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
 use crate::proposals::Registry;
+use crate::protocol::methods;
 use crate::session::filter::Filter;
 use std::path::Path;
 
@@ -20,7 +21,11 @@ pub(super) fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String])
             (Some(Path::new(first.as_str())), rest)
         }
         Some((first, _)) if is_like_a_path(first) => {
-            return Err(CommandError::new(ErrorKind::Input, format!("no such file: {first}")));
+            let missing = CommandError::new(ErrorKind::Input, format!("no such file: {first}"));
+            return Err(match methods::lookup(first) {
+                Some(_) => missing.hint(format!("to select messages by their method, write method:{first}")),
+                None => missing,
+            });
         }
         _ => (None, words),
     };

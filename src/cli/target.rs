@@ -83,7 +83,7 @@ struct Reaching {
 #[derive(Clone, Debug, Default, Args)]
 struct Starting {
     /// Add a variable to the server's environment (repeatable). mcpreel writes only its name to the reel.
-    #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = key_value)]
+    #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = env_value)]
     env: Vec<(String, String)>,
     /// Start the server in this folder.
     #[arg(long, value_name = "DIR")]
@@ -479,6 +479,11 @@ pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected KEY=VALUE".into()),
     }
+}
+
+/// Parses the value of `-e`.
+fn env_value(text: &str) -> Result<(String, String), String> {
+    key_value(text).map_err(|wrong| format!("{wrong}; the server gets mcpreel's own environment anyway"))
 }
 
 #[cfg(test)]

@@ -49,6 +49,14 @@ pub(super) fn without_separator_tip(mut error: clap::Error) -> clap::Error {
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
         }
     }
+    let sends_to_host = own_words().first().is_some_and(|word| word == "fire");
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
+        && sends_to_host
+        && word.starts_with("--url")
+    {
+        let tip = "this message goes to a host, not to a server; --session NAME sends it in a live session";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
     error
 }
 

@@ -131,7 +131,8 @@ pub(crate) fn new_path(name: &str) -> Result<PathBuf, CommandError> {
             Err(error) => drop(failure.get_or_insert_with(|| CommandError::writing(&folder, &error))),
         }
     }
-    Err(failure.unwrap_or_else(no_folder))
+    let hint = "name the reel (-o FILE or --record FILE), or set MCPREEL_HOME to a folder that can be written";
+    Err(failure.map_or_else(no_folder, |failure| failure.hint(hint)))
 }
 
 /// The newest reel in all folders.
@@ -282,7 +283,7 @@ pub(crate) fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     let file = options.open(path).map_err(|error| {
         if error.kind() == io::ErrorKind::AlreadyExists {
             return CommandError::usage(format!("{} already exists", path.display()))
-                .hint("choose another file, or remove this one first (`record` and `replay` have --force)");
+                .hint("choose another file, or overwrite it with --force");
         }
         CommandError::writing(path, &error)
     })?;

@@ -4,7 +4,10 @@
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use serde::Serialize;
+use serde_json::json;
 use std::borrow::Cow;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -87,6 +90,17 @@ impl Ready {
     pub(crate) fn about(kind: EventKind, stream: u32) -> Self {
         Self { kind, stream, exchange: 0, flags: Flags::default(), framing: Framing::Whole }
     }
+}
+
+/// Exit codes and signals with which a server ends because someone asked it to: SIGHUP, SIGINT, SIGPIPE, SIGTERM.
+const ASKED_TO_END: [i32; 4] = [1, 2, 13, 15];
+
+/// Returns the flags of a server's end. It failed if it ended by itself, and with an error.
+pub(crate) fn end_flags(status: Option<ExitStatus>, is_by_itself: bool) -> Flags {
+    let signal = status.and_then(|status| status.signal().or_else(|| Some(status.code()? - 128)));
+    let was_asked = signal.is_some_and(|signal| ASKED_TO_END.contains(&signal));
+    let has_failed = is_by_itself && !was_asked && status.is_some_and(|status| !status.success());
+    if has_failed { Flags::FAILED } else { Flags::default() }
 }
 
 /// What the recorder takes at once.
@@ -230,6 +244,17 @@ impl Queue {
         if ciborium::into_writer(described, &mut payload).is_ok() {
             self.push_event(ready, &payload);
         }
+    }
+
+    /// Notes how the server of a stream ended. `by` says who ended the stream, if the reel is to say it.
+    pub(crate) fn note_end(&self, stream: u32, status: Option<ExitStatus>, is_by_itself: bool, by: Option<&str>) {
+        let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
+        let mut about = json!({"exit_code": code, "signal": signal});
+        if let Some(by) = by {
+            about["by"] = by.into();
+        }
+        let flags = end_flags(status, is_by_itself);
+        self.note(Ready { flags, ..Ready::about(EventKind::StreamClosed, stream) }, &about);
     }
 
     /// Wakes the recorder from deep sleep, but not from its short pause between batches.

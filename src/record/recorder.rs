@@ -18,6 +18,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -115,6 +116,11 @@ impl Recorder {
     /// Adds an event of stream 0, described by a CBOR map.
     pub(crate) fn note(&self, kind: EventKind, described: &impl Serialize) {
         self.queue.note(Ready::about(kind, 0), described);
+    }
+
+    /// Notes how the server of stream 0 ended. `by` says who ended the stream, if the reel is to say it.
+    pub(crate) fn note_end(&self, status: Option<ExitStatus>, is_by_itself: bool, by: Option<&str>) {
+        self.queue.note_end(0, status, is_by_itself, by);
     }
 
     /// Ends the reel and waits until everything is written.
@@ -401,15 +407,18 @@ impl<T: ReelStore> Work<T> {
 
     fn write(&mut self, event: NewEvent<'_>) {
         let len = event.payload.len() as u64;
+        // What mcpreel itself notes is no traffic.
+        let is_traffic = matches!(event.kind, EventKind::Message | EventKind::Stderr | EventKind::Transport);
+        let traffic = if is_traffic { len } else { 0 };
         if let Some(retry_at) = self.retry_at
             && (Instant::now() < retry_at || !self.resume_now())
         {
-            return self.lose(1, len);
+            return self.lose(1, traffic);
         }
         if self.reel.as_ref().is_some_and(|reel| reel.is_full_for(len)) {
             self.begin_next_reel(len);
         }
-        let Some(reel) = &mut self.reel else { return self.lose(1, len) };
+        let Some(reel) = &mut self.reel else { return self.lose(1, traffic) };
         let (had_pending, seq) = (reel.writer.has_pending(), reel.writer.next_seq());
         reel.bytes += len;
         match reel.writer.append(event) {
@@ -427,7 +436,7 @@ impl<T: ReelStore> Work<T> {
                 if reel.writer.next_seq() == seq {
                     // The event was not accepted. Events that were accepted are counted when the writer discards them.
                     reel.bytes = reel.bytes.saturating_sub(len);
-                    self.lose(1, len);
+                    self.lose(1, traffic);
                 }
                 self.fail(&error);
             }

@@ -26,6 +26,8 @@ use std::sync::Arc;
 pub(crate) enum OnExisting {
     /// The command fails.
     Fail,
+    /// The reel replaces it.
+    Overwrite,
     /// The reel gets another name, because a client that starts the command cannot choose one.
     Rename,
 }
@@ -191,6 +193,8 @@ impl End {
             warn(&format!(
                 "nothing was recorded: {lost} bytes of traffic are missing in {place}, which was not written"
             ));
+        } else if summary.events == 0 && summary.failure.is_some() {
+            warn(&format!("{} was not written; the session had no traffic", place.display()));
         } else if lost > 0 {
             warn(&format!("{lost} bytes of traffic are missing in {}", place.display()));
         }
@@ -245,7 +249,7 @@ fn own_locations(name: &str) -> Vec<ReelLocation> {
 /// Opens the file that the user named.
 fn open_named(path: &Path, location: &ReelLocation, plan: &Plan<'_>, warn: Warn) -> Result<ReelFile, CommandError> {
     let failed = |error| CommandError::writing(path, &error);
-    match reels::create(path, plan.force) {
+    match reels::create(path, plan.force || plan.on_existing == OnExisting::Overwrite) {
         Ok(file) if reels::is_written_in_place(path) => Ok(ReelFile::in_place(file)),
         Ok(file) => ReelFile::at(path, file).map_err(failed),
         Err(error) if error.kind == ErrorKind::Usage && plan.on_existing == OnExisting::Rename => {

@@ -23,7 +23,6 @@ use signal_hook::low_level::siginfo::Origin;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -128,7 +127,8 @@ pub(crate) fn run(
     recorder.note(EventKind::StreamOpened, &describe);
     let (sender, notices) = channel();
     let server_gone = Arc::new(AtomicBool::new(false));
-    pass_signals_on(signals, &child, Arc::clone(&server_gone), sender.clone());
+    let was_signalled = Arc::new(AtomicBool::new(false));
+    pass_signals_on(signals, &child, [&server_gone, &was_signalled].map(Arc::clone), sender.clone());
     end_without_recording(&recording, &child, &server_gone);
     let answers = Arc::new(Answers::default());
     let (output, ways) = start_lanes(&mut child, recorder.queue(), &sender, to_client, &answers)?;
@@ -142,10 +142,7 @@ pub(crate) fn run(
     // An unfinished message of an open lane must precede the end of the stream.
     recorder.queue().end(ChunkSource::Messages(Direction::ClientToServer));
     recorder.queue().end(ChunkSource::Messages(Direction::ServerToClient));
-    recorder.note(
-        EventKind::StreamClosed,
-        &json!({"exit_code": status.code(), "signal": status.signal(), "by": "server exit"}),
-    );
+    recorder.note_end(Some(status), !was_signalled.load(Ordering::Acquire), Some("server exit"));
     Ok(TapOutcome { status, summary: recorder.finish() })
 }
 
@@ -173,12 +170,13 @@ fn end_without_recording(status: &RecordingStatus, child: &Child, server_gone: &
 fn pass_signals_on(
     mut signals: SignalsInfo<WithOrigin>,
     child: &Child,
-    server_gone: Arc<AtomicBool>,
+    [server_gone, was_signalled]: [Arc<AtomicBool>; 2],
     notices: Sender<TapNotice>,
 ) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
     std::thread::spawn(move || {
         for Origin { signal, process, .. } in signals.forever() {
+            was_signalled.store(true, Ordering::Release);
             if server_gone.load(Ordering::Acquire) {
                 let _ = notices.send(TapNotice::Signal);
             } else if process.is_some()

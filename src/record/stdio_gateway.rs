@@ -56,7 +56,7 @@ impl Backend for Bridge {
         self.queue.note(Ready::about(EventKind::StreamOpened, stream), &reported);
         let ends = Arc::clone(&self.ends);
         let end = async move {
-            if let Some(status) = server.end().await {
+            if let (Some(status), _) = server.end().await {
                 ends.lock().unwrap_or_else(PoisonError::into_inner).insert(stream, status);
             }
         };
@@ -92,10 +92,9 @@ impl Backend for Bridge {
 
     fn closed(&self, stream: u32, by: &str) {
         let status = self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
-        let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-        let reported = json!({"exit_code": code, "signal": signal, "by": by});
-        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &reported);
+        self.queue.note_end(stream, status, by == SERVER_ENDED, Some(by));
         if by == SERVER_ENDED {
+            let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
             let how = match (code, signal) {
                 (Some(code), _) => format!(" with exit code {code}"),
                 (None, Some(signal)) => format!(" by signal {signal}"),

@@ -9,6 +9,10 @@ use regex::bytes::{Captures, Match};
 
 /// The longest run of characters that may be a random secret; longer ones are data.
 const LONGEST_RANDOM: usize = 128;
+/// The shortest run that may be one, as the pattern has it.
+const SHORTEST_RANDOM: usize = 24;
+/// As much of a path before a run is looked at. Unit: bytes.
+const LONGEST_PATH: usize = 256;
 
 /// As much of a statement before a password is looked at. Unit: bytes.
 const NEAR_STATEMENT: usize = 100;
@@ -274,6 +278,15 @@ pub(super) fn is_common_user(name: &[u8]) -> bool {
 pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let run = place.as_bytes();
+    // A part of a path is a secret only if it would be one alone.
+    let runs = match is_in_path(text, place) {
+        true => run.split(|byte| *byte == b'/').filter(|part| part.len() >= SHORTEST_RANDOM).collect(),
+        false => vec![run],
+    };
+    !is_digest(text, place) && runs.into_iter().any(is_random)
+}
+
+fn is_random(run: &[u8]) -> bool {
     let (mut counts, mut changes) = ([0usize; 4], 0);
     for (at, byte) in run.iter().enumerate().take(LONGEST_RANDOM + 1) {
         counts[class(*byte)] += 1;
@@ -282,7 +295,17 @@ pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
     let [lower, upper, digits, separators] = counts;
     let is_mixed = lower >= 3 && upper >= 3 && digits >= 2 && changes * 5 >= run.len() * 2;
     let is_random = is_mixed && run.len() <= LONGEST_RANDOM && separators * 8 <= run.len() && bits(run) >= 3.8;
-    is_random && !is_path(run) && !is_digest(text, place) && !is_encoded(run)
+    is_random && !is_path(run) && !is_encoded(run)
+}
+
+/// Whether a run belongs to an absolute path: what precedes it begins with `/` and a word, as in `/tmp/tmp.3fIDDEqyJh`.
+fn is_in_path(text: &[u8], place: Match<'_>) -> bool {
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`=(<[{,;:".contains(byte);
+    let before = &text[place.start().saturating_sub(LONGEST_PATH)..place.end()];
+    let token = before.iter().rposition(ends).map_or(before, |end| &before[end + 1..]);
+    let first = token.strip_prefix(b"/").and_then(|path| path.split(|byte| *byte == b'/').next());
+    let is_longer = |first: &[u8]| token.len() > first.len() + 1;
+    first.is_some_and(|first| first.len() > 2 && is_longer(first) && first.iter().all(u8::is_ascii_lowercase))
 }
 
 /// Whether it is a path: two of its parts are words. A random part of it, as in the names of temporary folders, is short.
@@ -336,6 +359,18 @@ mod tests {
         let digits = |text: &str| text.bytes().map(|byte| byte - b'0').collect::<Vec<_>>();
         assert!(has_check_digit(&digits("4111111111111111")) && has_check_digit(&digits("378282246310005")));
         assert!(!has_check_digit(&digits("4111111111111112")));
+    }
+
+    #[test]
+    fn a_random_folder_is_no_secret_and_a_long_random_segment_is() {
+        let pattern = regex::bytes::Regex::new("([A-Za-z0-9+/_=-]{24,})").expect("a pattern");
+        let is_secret =
+            |text: &str| pattern.captures_iter(text.as_bytes()).any(|found| entropy(text.as_bytes(), &found));
+        assert!(!is_secret("File \"/tmp/tmp.3fIDDEqyJh/Weather2-Server/a\", line 3"));
+        assert!(!is_secret("cannot open /tmp/tmp.3fIDDEqyJh/K8zW2-b_Q/R7"));
+        assert!(is_secret("/srv/3fIDDEqyJhK8zW2bQR7xT4mN9v/a"), "one segment is long enough");
+        assert!(is_secret("key 3fIDDEqyJhK8zW2bQR7xT4mN9v"));
+        assert!(is_secret("key /3fIDDEqyJhK8zW2bQ/R7xT4mN9v"), "base64 contains slashes, too");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::text::visible_text;
 use crate::check::baseline::{Exceeded, Identity};
 use crate::check::{CheckedReel, Counts, Excerpt, Located, Run};
 use crate::proposals::{Rule, RuleGroup, Severity};
-use crate::wire::text::counted;
+use crate::wire::text::{counted, counted_as};
 use anstyle::Style;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -299,7 +299,8 @@ fn last(text: &str, width: usize) -> String {
 pub(crate) fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
     let mut column = 0;
     for word in text.split(' ') {
-        let wide = word.width();
+        // Colour codes take no space.
+        let wide = anstream::adapter::strip_str(word).map(UnicodeWidthStr::width).sum::<usize>();
         if column == 0 {
             write!(out, "{indent}{style}{word}")?;
             column = indent.len() + wide;
@@ -331,7 +332,11 @@ pub(crate) fn summary(run: &Run, palette: &Palette, out: &mut impl Write) -> fmt
     }
     let style = counts.worst().map_or(palette.good, |severity| severity_style(palette, severity));
     let (messages, connections) = (counted(run.messages(), "message"), counted(run.connections(), "connection"));
-    write!(out, "{style}{}{style:#} in {messages} over {connections}", severities(&counts))?;
+    let others = match run.not_messages() {
+        0 => String::new(),
+        others => format!(" and {}", counted_as(others, "line that is no message", "lines that are no messages")),
+    };
+    write!(out, "{style}{}{style:#} in {messages}{others} over {connections}", severities(&counts))?;
     match run.reels.len() {
         0 | 1 => writeln!(out),
         reels => writeln!(out, " in {}", counted(reels as u64, "reel")),
@@ -474,6 +479,17 @@ mod tests {
     #[test]
     fn colours_are_the_palettes() {
         assert!(written(&run(), &Palette::coloured()).contains("\u{1b}[1m\u{1b}[38;5;161merror\u{1b}[0m"));
+    }
+
+    #[test]
+    fn colour_codes_take_no_space() {
+        let written = |text: &str| {
+            let mut out = String::new();
+            wrapped(text, "", 24, Style::new(), &mut out).expect("written");
+            out
+        };
+        assert_eq!(written("\u{1b}[31m\u{1b}[1m1 error\u{1b}[0m in 15 messages").lines().count(), 1);
+        assert_eq!(written("1 error in 15 messages over 1 connection").lines().count(), 2);
     }
 
     #[test]

@@ -13,9 +13,11 @@ const MAX_WIDTH: usize = 200;
 /// them.
 pub(crate) fn text(method: &str, report: &Value) -> String {
     let text = |name: &str| report[name].as_str().unwrap_or_default();
+    if report["report"] == "not_sent" {
+        return not_sent(&report["reason"]);
+    }
     let about = if text("event_id").is_empty() { text("label") } else { text("event_id") };
-    let sent = if report["report"] == "not_sent" { "nothing".to_owned() } else { format!("{method} {about}") };
-    let mut reported = format!("sent    ← {}", visible_text(sent.trim_end()));
+    let mut reported = format!("sent    ← {}", visible_text(format!("{method} {about}").trim_end()));
     if report["report"] != "sent" {
         let late = if report["late"] == true { " (late)" } else { "" };
         reported.push_str(&format!("\nanswer  → {}{late}", visible_text(&answer(report))));
@@ -30,16 +32,39 @@ pub(crate) fn text(method: &str, report: &Value) -> String {
     reported
 }
 
+/// Why a message was not sent, and what to do. `reason` has a member `why`, and details.
+pub(crate) fn not_sent(reason: &Value) -> String {
+    let text = |name: &str| reason[name].as_str().unwrap_or_default();
+    let said = match text("why") {
+        "not_ready" => {
+            "no host is connected, or its handshake is not complete; connect one with `mcpreel host --url …`, \
+                        or name a session that has one with --session"
+                .to_owned()
+        }
+        "no_carrier" => "the host uses the modern era, in which servers send nothing unasked; connect a host of the \
+                         legacy era"
+            .to_owned(),
+        "host_lacks" => format!("the host did not declare {}; connect one that does", text("capability")),
+        "not_declared" => {
+            let proposal = text("proposal");
+            format!("the server did not declare {proposal}; start it with --declare {proposal}")
+        }
+        "invalid" => text("fault").to_owned(),
+        "not_watched" => format!("the host has not subscribed to {}", text("uri")),
+        "below_level" => format!("the host wants only log messages of level {} and above", text("level")),
+        why => {
+            let others = reason.as_object().into_iter().flatten().filter(|(name, _)| *name != "why");
+            let others: Vec<&str> = others.filter_map(|(_, word)| word.as_str()).collect();
+            format!("{} {}", why.replace('_', " "), others.join(" ")).trim_end().to_owned()
+        }
+    };
+    format!("not sent: {}", visible_text(&said))
+}
+
 fn answer(report: &Value) -> String {
     let text = |name: &str| report[name].as_str().unwrap_or_default();
     let refusal = |what: &str| format!("{what} {}", text("reason")).trim_end().to_owned();
     match (text("report"), report.get("accepted").or(report.get("approved"))) {
-        ("not_sent", _) => {
-            let why = report["reason"]["why"].as_str().unwrap_or_default().replace('_', " ");
-            let others = report["reason"].as_object().into_iter().flatten().filter(|(name, _)| *name != "why");
-            let others: Vec<&str> = others.filter_map(|(_, word)| word.as_str()).collect();
-            format!("none: {why} {}", others.join(" ")).trim_end().to_owned()
-        }
         ("unanswered", _) => "none".to_owned(),
         ("refused", _) => {
             let words = [report["code"].to_string(), text("means").to_owned(), text("message").to_owned()];
@@ -115,7 +140,14 @@ mod tests {
         let forged = json!({"report": "refused", "code": 1, "message": "no\ntime    1 µs"});
         assert_eq!(push(&forged).lines().count(), 2, "{}", push(&forged));
         let unsent = json!({"report": "not_sent", "reason": {"why": "host_lacks", "capability": "mcpl.pushEvents"}});
-        assert_eq!(push(&unsent), "sent    ← nothing\nanswer  → none: host lacks mcpl.pushEvents");
+        assert_eq!(push(&unsent), "not sent: the host did not declare mcpl.pushEvents; connect one that does");
+        let early = push(&json!({"report": "not_sent", "reason": {"why": "not_ready"}}));
+        assert!(
+            early.starts_with("not sent: no host is connected") && early.contains("`mcpreel host --url …`"),
+            "{early}"
+        );
+        let unknown = json!({"report": "not_sent", "reason": {"why": "unknown_channel", "channel": "a:b"}});
+        assert_eq!(push(&unknown), "not sent: unknown channel a:b");
         assert_eq!(push(&json!({"report": "sent", "id": null, "method": "m"})), "sent    ← push/event");
     }
 

@@ -16,7 +16,7 @@ const MAX_LINES: usize = 12;
 /// Returns the server's name, its capabilities, its instructions, and a table for each list.
 pub(crate) fn text(surface: &Surface, palette: &Palette, width: Option<usize>) -> String {
     let (mut out, wide) = (String::new(), width.unwrap_or(usize::MAX));
-    let member = |name: &str| surface.server[name].as_str().map(visible_text);
+    let member = |name: &str| surface.server[name].as_str().filter(|text| !text.is_empty()).map(visible_text);
     let (name, version) = (member("name").unwrap_or_else(|| "unnamed server".to_owned()), member("version"));
     let named = [Some(name), version].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let title = member("title").map(|title| format!(", {title}")).unwrap_or_default();

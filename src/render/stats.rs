@@ -23,10 +23,10 @@ use unicode_width::UnicodeWidthStr;
 /// The percentiles in tables, Markdown, CSV and JSON, besides the median.
 const PERCENTILES: [(&str, f64); 3] = [("p90", 90.0), ("p95", 95.0), ("p99", 99.0)];
 
-/// The counts of all messages as sentences. Nothing is wider than `width`.
-pub(crate) fn summary(report: &Report, about: &str, width: Option<usize>) -> String {
+/// The counts of all messages as sentences. `listing` is the command that lists the failures. Nothing is wider than `width`.
+pub(crate) fn summary(report: &Report, about: &str, listing: Option<&str>, width: Option<usize>) -> String {
     let mut text = String::new();
-    for line in sentences(report) {
+    for line in sentences(report, listing) {
         // Writing to a string does not fail.
         let _ = wrapped(&line, "", width.unwrap_or(usize::MAX), Colour::new(), &mut text);
     }
@@ -37,14 +37,15 @@ pub(crate) fn summary(report: &Report, about: &str, width: Option<usize>) -> Str
     text
 }
 
-fn sentences(report: &Report) -> Vec<String> {
+fn sentences(report: &Report, listing: Option<&str>) -> Vec<String> {
     let kinds = MessageKind::ALL.iter().zip(report.kinds).filter(|(_, count)| *count > 0);
     let kinds: Vec<String> = kinds.map(|(kind, count)| kind_count(*kind, count)).collect();
     let (messages, span) = (counted(report.messages, "message"), line::duration(report.span));
     let total = format!("{messages}, {}, over {span}", line::bytes(report.bytes));
     let late = report.total().late;
+    let listed = listing.map(|command| format!("(`{command}` lists them)")).unwrap_or_default();
     let extras = [
-        (report.failed, "failure", "(`mcpreel show error` lists them)"),
+        (report.failed, "failure", &*listed),
         (report.unanswered, "request", "unanswered"),
         (report.orphans, "response", "without a request"),
         (late, "response", "after the deadline of a proposal"),
@@ -52,7 +53,7 @@ fn sentences(report: &Report) -> Vec<String> {
         (report.gaps, "gap", "in the recording"),
     ];
     let extras = extras.into_iter().filter(|extra| extra.0 > 0);
-    let extras = extras.map(|(count, what, rest)| format!("{} {rest}", counted(count, what)));
+    let extras = extras.map(|(count, what, rest)| format!("{} {rest}", counted(count, what)).trim_end().to_owned());
     std::iter::once(total).chain((!kinds.is_empty()).then(|| kinds.join(", "))).chain(extras).collect()
 }
 
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(kind_count(MessageKind::Request, 1), "1 request");
         let report = Report { orphans: 1, failures: 2, gaps: 1, ..Report::default() };
         let expected = ["1 response without a request", "2 HTTP exchanges failed", "1 gap in the recording"];
-        assert_eq!(sentences(&report)[1..], expected);
+        assert_eq!(sentences(&report, None)[1..], expected);
     }
 
     #[test]

@@ -33,12 +33,12 @@ pub(crate) fn fitted(mut rows: Vec<Vec<String>>, frame: Frame, expendable: &[usi
     builder.build()
 }
 
-/// Removes columns, in this order, until the table is not wider than `width` when `shortened` has its minimum width. Returns
+/// Removes columns, in this order and those of a group together, until the table is not wider than `width` when `shortened` has its minimum width. Returns
 /// the headings of the removed columns.
 pub(crate) fn narrowed(
     rows: &mut [Vec<String>],
     frame: Frame,
-    removable: &[usize],
+    removable: &[Vec<usize>],
     shortened: usize,
     width: usize,
 ) -> Vec<String> {
@@ -50,11 +50,11 @@ pub(crate) fn narrowed(
         let widths = kept.map(|column| if column == shortened { cells(column).min(2 * LEAST) } else { cells(column) });
         widths.sum::<usize>() + frame.between * (count - removed.len()).saturating_sub(1) + frame.edges
     };
-    for column in removable {
+    for columns in removable {
         if taken(rows, &removed) <= width {
             break;
         }
-        removed.push(*column);
+        removed.extend(columns);
     }
     removed.sort_unstable();
     let headings = rows.first().map(|row| removed.iter().map(|column| row[*column].clone()).collect());
@@ -136,13 +136,15 @@ mod tests {
     fn columns_are_removed_in_order_and_named() {
         let narrowed = |width| {
             let mut rows = rows();
-            let removed = narrowed(&mut rows, BLANK, &[2, 0], 1, width);
+            let removed = narrowed(&mut rows, BLANK, &[vec![2], vec![0]], 1, width);
             (removed, rows[0].len())
         };
         assert_eq!(narrowed(80), (vec![], 3));
         // 12 and 16 columns, two between and two at the edges.
         assert_eq!(narrowed(32), (vec!["reel".to_owned()], 2));
         assert_eq!(narrowed(31), (vec!["name".to_owned(), "reel".to_owned()], 1));
+        let together = super::narrowed(&mut rows(), BLANK, &[vec![2, 0]], 1, 32);
+        assert_eq!(together, ["name", "reel"]);
     }
 
     #[test]

@@ -92,18 +92,25 @@ fn is_whole(word: &str) -> bool {
 }
 
 fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
-    let text = match Source::of(word) {
-        _ if word == "-" => read_stdin()?,
-        Source::Literal(text) => text.as_bytes().to_vec(),
-        source => source.read()?,
-    };
-    let text = text.trim_ascii().to_vec();
-    crate::wire::json::check(&text).map_err(|reason| {
-        CommandError::usage(format!("{word}: not JSON: {reason}"))
-            .hint("put the whole in single quotes so that the shell keeps the inner ones: '{\"key\":[\"v\"]}'")
+    let source = if word == "-" { Source::Stdin } else { Source::of(word) };
+    let text = source.read()?.trim_ascii().to_vec();
+    crate::wire::json::check(&text).map_err(|reason| match source {
+        Source::Literal(_) => CommandError::usage(format!("{word}: not JSON: {reason}"))
+            .hint("put the whole in single quotes so that the shell keeps the inner ones: '{\"key\":[\"v\"]}'"),
+        Source::Stdin if text.is_empty() => CommandError::usage("stdin is empty").hint(ONE_OBJECT),
+        Source::Stdin => CommandError::usage(format!("stdin is not JSON: {reason}")).hint(ONE_OBJECT),
+        Source::File(path) if text.is_empty() => {
+            CommandError::usage(format!("{} is empty", path.display())).hint(ONE_OBJECT)
+        }
+        Source::File(path) => {
+            CommandError::usage(format!("{}: the file is not JSON: {reason}", path.display())).hint(ONE_OBJECT)
+        }
     })?;
     Ok(text)
 }
+
+/// What a file or stdin contains that is all params.
+const ONE_OBJECT: &str = "it must contain all parameters as one JSON object: {\"name\":\"value\"}";
 
 /// Where the text of a word is.
 enum Source<'a> {
@@ -185,6 +192,10 @@ fn member(word: &str) -> Result<(&str, Value), CommandError> {
     };
     let text = value(text)?;
     let value = serde_json::from_str(&text).map_err(|error| {
+        if !text.starts_with(['{', '[', '"']) {
+            return CommandError::usage(format!("{word:?}: the value after := is not JSON"))
+                .hint(format!("text is written with =: {name}={}", &word[at + 1..]));
+        }
         CommandError::usage(format!("{word:?}: the value after := is not JSON: {error}"))
             .hint("put the whole in single quotes so that the shell keeps the inner ones: 'key:=[\"v\"]'; for plain text, write key=v")
     })?;
@@ -253,6 +264,8 @@ mod tests {
         assert_eq!(text(&["{\"n\": 1.0}"]), Ok("{\"n\": 1.0}".into()), "one object goes as it is");
         assert!(text(&["{\"n\":"]).expect_err("refused").contains("not JSON"));
         assert!(text(&["a:=x"]).expect_err("refused").contains("not JSON"));
+        let hint = |word: &str| params(&[word.to_owned()]).expect_err("refused").hints.join(" ");
+        assert!(hint("a.days:=three").contains("a.days=three"), "{}", hint("a.days:=three"));
         let unquoted = params(&["key:=[v]".to_owned()]).expect_err("refused");
         assert!(unquoted.hints.iter().any(|hint| hint.contains(r#"'key:=["v"]'"#)), "{:?}", unquoted.hints);
         assert!(text(&["alone"]).expect_err("refused").contains("invalid parameter"));
@@ -266,6 +279,8 @@ mod tests {
         );
         assert_eq!(TextArgument::from("@@@a".to_owned()).read().expect("text"), "@@a");
         assert_eq!(TextArgument::from("a@-".to_owned()).read().expect("text"), "a@-");
+        let yaml = params(&["@Cargo.toml".to_owned()]).expect_err("no JSON");
+        assert!(yaml.message.contains("the file is not JSON") && !yaml.hints.join("").contains("quotes"), "{yaml:?}");
         let missing = TextArgument::from("@/no/such file".to_owned()).read().expect_err("no file").hints;
         assert_eq!(missing, ["@NAME is the content of a file; @@ stands for a literal @"]);
     }

@@ -12,7 +12,6 @@ use crate::sessions::live::{self, Live};
 use crate::trace::EventKind;
 use crate::transport::local::stdio::{self, StdioServer};
 use crate::transport::{Link, Remote};
-use serde_json::json;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::{Arc, PoisonError};
@@ -137,20 +136,19 @@ impl Peer {
     }
 
     async fn end_with(self, patience: Patience, notices: Notices) -> Option<ExitStatus> {
-        let status = match (self.server, patience) {
+        let (status, was_signalled) = match (self.server, patience) {
             (Some(server), Patience::Usual) => server.end().await,
             (Some(server), Patience::Little) => server.end_soon().await,
             (Some(server), Patience::Until(at)) => {
                 server.end_within(at.saturating_duration_since(Instant::now()), AFTER_ANSWER).await
             }
-            (None, _) => None,
+            (None, _) => (None, false),
         };
         if let Some(exchanges) = &self.exchanges {
             exchanges.finish();
         }
         if let Some(recording) = self.recording {
-            let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-            recording.recorder().note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
+            recording.recorder().note_end(status, !was_signalled, None);
             let (summary, end) = recording.finish();
             // The reel was optional, so a failure to write it is only reported.
             let _ = end.report(&summary, notices.is_verbose, notices.warn);

@@ -388,7 +388,7 @@ pub(crate) const TERMS: &[(&str, &str)] = &[
     ("id:7", "the request id"),
     ("stream:0", "the stream's number"),
     ("seq:12..20", "the event's number, or the first and the last"),
-    ("error", "JSON-RPC errors, tool errors, malformed lines, HTTP failures"),
+    ("error", "JSON-RPC errors, tool errors, malformed lines, HTTP failures, a server that exits with an error"),
     ("injected", "messages injected by mcpreel"),
     ("slow:>500ms", "responses by latency (>, >=, <, <=; ns, us, ms, s, m)"),
     ("size:>10k", "events by size (>, >=, <, <=; k, M, G)"),
@@ -420,14 +420,21 @@ fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
         _ => {}
     }
     let Some((name, value)) = token.split_once(':') else {
+        let assigned = token.split_once('=').filter(|(name, _)| !meaning_of(name).is_empty());
         return Err(wrong(match meant(token) {
+            None if assigned.is_some() => {
+                format!("unknown term; did you mean {}?", token.replacen('=', ":", 1))
+            }
+            None if token.contains('/') => {
+                format!("unknown term; did you mean method:{token}? To search for text, use text:{token}")
+            }
             Some(term) => format!("unknown term; did you mean {term}? To search for text, use text:{token}"),
             None if token.parse::<u64>().is_ok() => {
                 format!(
                     "unknown term; to select an event by its number, use seq:{token}, by its request's id, id:{token}"
                 )
             }
-            None => format!("unknown term; use text:{token} to search for text"),
+            None => format!("unknown term; use tool:{token} for a tool, or text:{token} to search for text"),
         }));
     };
     if value.is_empty() && name != "text" {
@@ -467,6 +474,14 @@ fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
 fn numbers(text: &str) -> Option<RangeInclusive<u64>> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     Some(first.parse().ok()?..=last.parse().ok()?)
+}
+
+/// Returns the values that `kind:`, `event:` or `dir:` can have.
+pub(crate) fn values_of(name: &str) -> Vec<&'static str> {
+    match name {
+        "dir" => vec!["c2s", "s2c"],
+        _ => meaning_of(name).split(", ").collect(),
+    }
 }
 
 /// Returns the description of a term.
@@ -621,6 +636,9 @@ mod tests {
         assert!(reason("text:\"a").contains("quote"));
         assert!(reason("error )").contains("unexpected"));
         assert!(reason("errors").contains("did you mean error?"));
+        assert!(reason("method=tools/call").contains("did you mean method:tools/call?"));
+        assert!(reason("tools/call").contains("did you mean method:tools/call?"));
+        assert!(reason("forecast").contains("tool:forecast") && reason("forecast").contains("text:forecast"));
         assert!(reason("latency").contains("did you mean slow:>500ms?"));
         assert!(!reason("schema").contains("did you mean"));
         let meant =

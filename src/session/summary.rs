@@ -183,8 +183,10 @@ fn core_outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
 
 fn server_name(result: &[u8], path: &[&str], out: &mut String) {
     let Some(info) = json::at_path(result, path) else { return };
-    for name in ["name", "version"] {
-        let _ = write!(out, "{} ", json::str_member(info, name).unwrap_or_default());
+    for member in ["name", "version"].iter().filter_map(|name| json::str_member(info, name)) {
+        if !member.is_empty() {
+            let _ = write!(out, "{member} ");
+        }
     }
     match json::str_member(result, "protocolVersion") {
         Some(version) => out.push_str(&version),
@@ -239,6 +241,8 @@ mod tests {
             said("tools/call", r#"{"id":1,"result":{"isError":true,"content":[{"type":"text","text":"no"}]}}"#),
             "tool error: no"
         );
+        let unversioned = r#"{"result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"s","version":""}}}"#;
+        assert_eq!(said("initialize", unversioned), "s 2025-11-25");
         let subscribe = r#"{"method":"tools/call","params":{"name":"events_subscribe",
             "arguments":{"filter":{"eventTypes":["github.*","a"]}}}}"#;
         assert_eq!(said("tools/call", subscribe), "events_subscribe github.*,a");

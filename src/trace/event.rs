@@ -83,7 +83,8 @@ impl Flags {
     /// The envelope has faults; scanning the payload shows which ones.
     pub const FAULTY: Self = Self(32);
 
-    /// A transport event that is a failure: a response with a status of 400 or more, or an interrupted exchange.
+    /// A transport event that is a failure: a response with a status of 400 or more, or an interrupted exchange; or the
+    /// end of a server that ended by itself with an error.
     pub const FAILED: Self = Self(64);
 
     /// All flags that have a name in JSON lines. The others are derived, and not written there.

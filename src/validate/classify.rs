@@ -23,10 +23,7 @@ pub(super) enum Classified<'a> {
         joined: bool,
     },
     /// A stream ended.
-    Closed {
-        /// The signal that ended the server's process, or 0 if none did; `None` if that is not known.
-        signal: Option<i64>,
-    },
+    Closed(ServerEnd),
     /// Traffic is missing here.
     Gap,
     /// The reel continues another one.
@@ -37,6 +34,17 @@ pub(super) enum Classified<'a> {
     Http(HttpPart),
     /// Nothing that is checked.
     Other,
+}
+
+/// How the server's process ended, as far as that is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ServerEnd {
+    /// Its exit code.
+    pub code: Option<i64>,
+    /// The signal that ended it.
+    pub signal: Option<i64>,
+    /// It ended by itself, and with an error.
+    pub has_failed: bool,
 }
 
 /// A text with its envelope.
@@ -75,7 +83,7 @@ pub(super) fn classify<'a>(event: &Event<'a>, space: &mut Space) -> Classified<'
     match event.header.kind {
         EventKind::Message => message(event, space),
         EventKind::StreamOpened => opened(event.payload),
-        EventKind::StreamClosed => closed(event.payload),
+        EventKind::StreamClosed => closed(event),
         EventKind::Gap => Classified::Gap,
         EventKind::Note if continues_another(event.payload) => Classified::Continues,
         EventKind::Note => Classified::Note,
@@ -106,10 +114,10 @@ impl<'a> Text<'a> {
     }
 }
 
-fn closed<'a>(payload: &[u8]) -> Classified<'a> {
-    let described: Value = ciborium::from_reader(payload).unwrap_or_default();
-    let is_known = described["exit_code"].is_i64() || described["signal"].is_i64();
-    Classified::Closed { signal: is_known.then(|| described["signal"].as_i64().unwrap_or_default()) }
+fn closed<'a>(event: &Event<'_>) -> Classified<'a> {
+    let described: Value = ciborium::from_reader(event.payload).unwrap_or_default();
+    let (code, signal) = (described["exit_code"].as_i64(), described["signal"].as_i64());
+    Classified::Closed(ServerEnd { code, signal, has_failed: event.header.flags.has(Flags::FAILED) })
 }
 
 fn opened<'a>(payload: &[u8]) -> Classified<'a> {

@@ -132,7 +132,7 @@ impl Connection {
             }
             Classified::Note => self.observers.note(event.header, event.payload, &mut self.findings),
             Classified::Http(part) => self.take_http(event.header, part, &mut shared.http),
-            Classified::Closed { signal } => lifecycle::check_end(seq, signal, &mut self.findings),
+            Classified::Closed(end) => lifecycle::check_end(seq, end, &mut self.pairs, &mut self.findings),
             Classified::Opened { .. } | Classified::Continues | Classified::Other => {}
         }
     }
@@ -274,6 +274,7 @@ impl Connection {
             return self.pairs.forget_answered();
         }
         self.finish_pairs();
+        self.finish_subjects();
         self.observers.finish(&self.tracker.declared, &mut self.findings);
         shared.leave(stream, self.last_time);
         let is_part = self.is_part;
@@ -297,8 +298,14 @@ impl Connection {
         }
     }
 
+    /// Reports what the subjects know only at the end of a session.
+    fn finish_subjects(&mut self) {
+        self.subjects.iter_mut().for_each(|subject| subject.finish(&mut self.findings));
+    }
+
     pub(super) fn finish(&mut self, stream: u32, overviews: &mut Overviews) {
         self.finish_pairs();
+        self.finish_subjects();
         self.lifecycle.finish(&self.tracker, &mut self.findings);
         self.observers.finish(&self.tracker.declared, &mut self.findings);
         for overview in overviews {

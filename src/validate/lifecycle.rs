@@ -1,11 +1,14 @@
 //! Checks the handshake: which message comes first, and which ones must wait.
 
+use super::classify::ServerEnd;
+use super::pairing::Pairs;
 use super::subject::Message;
 use super::{rules, sender};
 use crate::proposals::{Findings, Observed};
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
 use crate::wire::MessageKind;
+use crate::wire::text::counted;
 use std::collections::HashSet;
 
 /// The maximum number of methods that are remembered; a message of any further one is not reported.
@@ -100,12 +103,25 @@ impl Lifecycle {
 const CRASHES: [(i64, &str); 6] =
     [(4, "SIGILL"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (11, "SIGSEGV"), (31, "SIGSYS")];
 
-/// Checks how the server's process ended: by this signal, or 0 if by itself. None if that is not known.
-pub(super) fn check_end(seq: u64, signal: Option<i64>, findings: &mut Findings) {
-    let Some(signal) = signal else { return };
-    let crash = CRASHES.iter().find(|(number, _)| *number == signal);
-    findings.check(&rules::CRASHED, seq, crash.is_none(), || {
-        format!("the server was ended by signal {signal} ({})", crash.map_or("", |(_, name)| *name))
+/// Checks how the server's process ended. A server that failed leaves pending requests without a response; the crash is
+/// the finding then, not each request.
+pub(super) fn check_end(seq: u64, end: ServerEnd, pairs: &mut Pairs, findings: &mut Findings) {
+    let crash = CRASHES.iter().find(|(number, _)| Some(*number) == end.signal);
+    let unanswered = if end.has_failed || crash.is_some() { pairs.abandon() } else { None };
+    let how = match (end.code, end.signal) {
+        (None, None) => return,
+        (_, Some(signal)) => match crash {
+            Some((_, name)) => format!("the server was ended by signal {signal} ({name})"),
+            None => format!("the server was ended by signal {signal}"),
+        },
+        (Some(code), None) => format!("the server exited with code {code}"),
+    };
+    findings.check(&rules::CRASHED, seq, crash.is_none() && unanswered.is_none(), || match unanswered {
+        Some((first, 1)) => format!("{how} before it answered seq {first}"),
+        Some((first, count)) => {
+            format!("{how} before it answered seq {first} and {} more", counted(count - 1, "request"))
+        }
+        None => how,
     });
 }
 

@@ -104,6 +104,18 @@ impl Pairs {
         }
     }
 
+    /// Forgets the client's pending requests, because the server is gone. Returns the first one and their number;
+    /// cancelled requests, and those whose responses may be missing, do not count.
+    pub(super) fn abandon(&mut self) -> Option<(u64, usize)> {
+        let is_clients = |key: &(Direction, IdKey)| key.0 == Direction::ClientToServer;
+        let counts = |open: &Open| !open.cancelled && self.lost.is_none_or(|lost| open.seq > lost);
+        let waiting = self.open.iter().filter(|(key, open)| is_clients(key) && counts(open));
+        let seqs: Vec<u64> = waiting.map(|(_, open)| open.seq).collect();
+        self.open.retain(|key, _| !is_clients(key));
+        self.waiting[Direction::ClientToServer as usize] = 0;
+        seqs.iter().min().map(|first| (*first, seqs.len()))
+    }
+
     /// Returns whether an event lies before a loss of traffic, so that its state is uncertain.
     fn is_stale(&self, seq: u64) -> bool {
         self.lost.is_some_and(|lost| seq <= lost)

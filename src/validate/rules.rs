@@ -146,9 +146,9 @@ rules! {
         "MCP transports, stdio",
         fix "Write a line break after each message, and flush.";
     NOT_CHECKED = Info "stream/not-checked",
-        "A note about the reel, not about client or server: part of the traffic is missing or was too large, so that not everything could be checked.",
+        "A note about the reel, not about client or server: part of the traffic is missing or was too large, or the client never listed the tools that it called, so that not everything could be checked.",
         "the reel format",
-        fix "Record the whole session again, on a machine that keeps up.";
+        fix "Record the whole session again, on a machine that keeps up, with a `tools/list` before the calls.";
     MALFORMED = Error "envelope/malformed",
         "Whoever sends a line that begins like JSON must send valid JSON.",
         "RFC 8259; JSON-RPC 2.0 §4",
@@ -282,7 +282,7 @@ rules! {
         "MCP lifecycle",
         fix "Send `notifications/initialized` right after the result of `initialize`.";
     CRASHED = Error "lifecycle/server-crashed",
-        "The server does not crash: it ends by itself, and not by a signal such as SIGSEGV or SIGABRT.",
+        "The server does not crash: no signal such as SIGSEGV or SIGABRT ends it, and it does not exit by itself with an error while a request of the client is pending.",
         "MCP lifecycle, Shutdown",
         fix "Look at the server's standard error (`mcpreel show event:stderr`) and at its core dump.";
     CANCELLED_INITIALIZE = Error "lifecycle/cancelled-initialize",

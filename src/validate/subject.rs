@@ -93,6 +93,9 @@ impl<'a> Message<'a> {
 pub(super) trait Subject {
     /// Checks a message.
     fn observe(&mut self, message: &Message<'_>, findings: &mut Findings);
+
+    /// Reports what is known only at the end of the session.
+    fn finish(&mut self, _findings: &mut Findings) {}
 }
 
 /// One subject of MCP.

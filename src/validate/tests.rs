@@ -193,7 +193,7 @@ impl Feed {
             "exit" => {
                 let mut end = Vec::new();
                 ciborium::into_writer(&serde_json::json!({"exit_code": 1, "signal": null}), &mut end).expect("written");
-                return self.event(EventKind::StreamClosed, Flags::default(), Framing::Lf, &end);
+                return self.event(EventKind::StreamClosed, Flags::FAILED, Framing::Lf, &end);
             }
             "close" => return self.event(EventKind::StreamClosed, Flags::default(), Framing::Lf, b""),
             _ => {}

@@ -307,7 +307,7 @@ fn a_corrected_line_of_call_is_complete() {
     assert!(error.contains("mcpreel call tools/list -- sh\n"), "{error}");
     let error = said(&stage, &["call", "tools/call", "get-sum", "--", "my-server"]);
     assert!(error.contains("invalid parameter \"get-sum\""), "{error}");
-    assert!(error.contains("  hint: mcpreel call tools/call name=get-sum -- my-server\n"), "{error}");
+    assert!(error.contains("  hint: did you mean: mcpreel call tools/call name=get-sum -- my-server\n"), "{error}");
     assert!(!error.contains("is missing"), "{error}");
 }
 

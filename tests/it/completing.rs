@@ -8,8 +8,18 @@ use serde_json::json;
 const BASH: &str = r#"
 source <(mcpreel completions bash)
 offered() {
-    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9; COMPREPLY=()
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9; COMP_LINE="$*"; COMPREPLY=()
     _clap_complete_mcpreel mcpreel "${@: -1}"
+    printf '%s\n' "${COMPREPLY[@]}"
+}
+"#;
+
+/// What readline replaces after it has split a word: `split LINE REPLACED WORD...`.
+const SPLIT: &str = r#"
+split() {
+    COMP_LINE="$1"; local replaced="$2"; shift 2
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9; COMPREPLY=()
+    _clap_complete_mcpreel mcpreel "$replaced"
     printf '%s\n' "${COMPREPLY[@]}"
 }
 "#;
@@ -96,6 +106,51 @@ fn check(shell: &str) {
 #[test]
 fn bash_offers_what_there_is() {
     check("bash");
+}
+
+#[test]
+fn bash_completes_words_that_it_splits() {
+    let stage = stage();
+    let live = live(&stage);
+    let session =
+        until("the session is listed", || offered(&stage, "bash", "mcpreel show --session ''").first().cloned());
+    let has = |line: &str, replaced: &str, words: &str, wanted: &str| {
+        let script = format!("{BASH}{SPLIT}\nsplit '{line}' '{replaced}' {words}");
+        let output = finish(with_mcpreel(&stage, stage.command(&["bash", "-c", &script])), Vec::new());
+        let found = output.out();
+        assert!(found.lines().any(|found| found == wanted), "{line}: {wanted} is not in {found:?}, {}", output.err());
+    };
+    has("mcpreel show --format=j", "j", "mcpreel show --format = j", "json");
+    has("mcpreel show --format=", "", "mcpreel show --format =", "json");
+    has("mcpreel show work/monday.reel kind:n", "n", "mcpreel show work/monday.reel kind : n", "notification");
+    has(
+        "mcpreel validate --only=tools/str",
+        "tools/str",
+        "mcpreel validate --only = tools/str",
+        "tools/structured-text",
+    );
+    has("mcpreel call tools/call @wo", "@wo", "mcpreel call tools/call @ wo", "@work/");
+    let call = format!("mcpreel call --session {session} tools/call");
+    has(&format!("{call} name=add_"), "add_", &format!("{call} name = add_"), "add_note");
+    let named = format!("{call} name=add arguments.");
+    has(&named, "arguments.", &format!("{call} name = add arguments."), "arguments.a:=");
+    live.end();
+}
+
+#[test]
+fn only_the_first_word_of_a_server_is_a_program() {
+    let stage = stage();
+    for words in
+        ["mcpreel record -- python3 work/", "mcpreel call tools/list -- python3 wo", "mcpreel record python3 wo"]
+    {
+        let found = offered(&stage, "bash", words);
+        assert!(found.iter().all(|found| found.starts_with("work/")) && !found.is_empty(), "{words}: {found:?}");
+    }
+    let found = offered(&stage, "bash", "mcpreel show --session x ''");
+    assert!(
+        found.iter().any(|found| found == "kind:") && !found.iter().any(|found| found.contains("reel")),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -230,7 +230,9 @@ fn errors_are_counted_alike_everywhere() {
     let listed = stage.ok(&["show", reel, "error", "--format", "json"]).out().lines().count();
     assert_eq!(listed, 2, "the refused probe and the failed tool");
     assert_eq!(stage.ok(&["stats", reel, "--format", "json"]).json()["failures"], listed);
-    assert!(stage.ok(&["stats", reel]).out().contains("2 failures (`mcpreel show error` lists them)"));
+    assert!(
+        stage.ok(&["stats", reel]).out().contains("2 failures (`mcpreel show mcpreel/reels/a.reel error` lists them)")
+    );
     let reels = stage.ok(&["reel", "list", "--format", "json"]).out();
     let found: Value = serde_json::from_str(reels.lines().next().expect("a reel")).expect("JSON");
     assert_eq!(found["errors"], listed, "{reels}");

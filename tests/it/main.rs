@@ -60,6 +60,7 @@ mod screen;
 mod selecting;
 mod sessions;
 mod stats;
+mod stumbling;
 mod surface;
 mod survive;
 #[cfg(target_os = "linux")]

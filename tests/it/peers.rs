@@ -183,7 +183,7 @@ fn a_server_that_dies_is_reported_with_its_last_words() {
         script(&stage, body);
         let output = run(&stage, &["call", "tools/list"], &SCRIPTED);
         assert_eq!(output.code(), 4, "{output:?}");
-        assert!(output.err().contains("server's stderr: ") && output.err().contains("no database"), "{output:?}");
+        assert!(output.err().contains("server's stderr:") && output.err().contains("no database"), "{output:?}");
         assert!(!output.err().contains('\u{1b}'), "{output:?}");
     }
     let missing = run(&stage, &["call", "tools/list"], &["--", "no-such-program-anywhere"]);

@@ -514,7 +514,7 @@ fn statistics() {
 
     27 messages, 2.9 kB, over 3.40 s
     10 requests, 4 notifications, 9 results, 1 error, 1 malformed, 2 noise
-    5 failures (`mcpreel show error` lists them)
+    5 failures (`mcpreel show s.reel error` lists them)
     1 request unanswered
     1 response without a request
     slowest: ping took 1.00 s, seq 26

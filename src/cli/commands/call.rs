@@ -122,6 +122,11 @@ impl CallArgs {
         self.method.as_deref().unwrap_or_default()
     }
 
+    /// Whether mcpreel may ask for the tools for its advice: a reel or a repeated call has only what the user sends.
+    fn may_ask(&self) -> bool {
+        self.method() == "tools/call" && self.repeating.repeat == 1 && !self.client.records()
+    }
+
     fn is_notification(&self) -> bool {
         self.notify || self.method().starts_with("notifications/")
     }
@@ -173,7 +178,8 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
                 Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &closing.said)),
             };
         }
-        let done = repeat(&mut connection, &handshake, &params, &mut printing, &mut tally, context).await;
+        let is_alone = !server.is_joined();
+        let done = repeat((&mut connection, is_alone), &handshake, &params, &mut printing, &mut tally, context).await;
         // A server may take its time to end.
         let done = done.and_then(|()| context.printer.flush().map_err(CommandError::output));
         if let Err(error) = done {
@@ -221,9 +227,27 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
     })
 }
 
-/// Sends the request as often as the user wants, and prints each answer.
+/// The time that mcpreel waits for the list of tools, if it needs it only for advice.
+const FOR_ADVICE: Duration = Duration::from_secs(2);
+
+/// What was probably meant, if the server refused the name of a tool or of an argument. Asks for the list of tools.
+async fn misspelt(connection: &mut Connection, params: &Params, answer: &Answer) -> Option<String> {
+    let envelope = Envelope::scan(&answer.message);
+    let content = serde_json::from_slice(envelope.result.or(envelope.error)?).ok()?;
+    let Params::Raw(params) = params else { return None };
+    let params = serde_json::from_slice(params).ok()?;
+    if !advice::may_be_misspelt("tools/call", &content) {
+        return None;
+    }
+    let listed = connection.request_within(FOR_ADVICE, "tools/list", Params::Absent, |_| ()).await.ok()?;
+    let listed = serde_json::from_slice(Envelope::scan(&listed.message).result?).ok()?;
+    advice::on_names(&params, &listed)
+}
+
+/// Sends the request as often as the user wants, and prints each answer. `is_alone` means that no other client uses the
+/// connection.
 async fn repeat(
-    connection: &mut Connection,
+    (connection, is_alone): (&mut Connection, bool),
     handshake: &Handshake,
     params: &Params,
     printing: &mut Printing<'_>,
@@ -240,6 +264,13 @@ async fn repeat(
         let asked = connection.request(method, params.clone(), |output| client_session::report(output, context)).await;
         let answer = asked.map_err(|failure| client_session::failed(failure, &connection.runner.said))?;
         let judged = printing.print(&answer, handshake, context)?;
+        let may_ask = is_alone && printing.args.may_ask();
+        if matches!(judged, Outcome::Findings)
+            && may_ask
+            && let Some(text) = misspelt(connection, params, &answer).await
+        {
+            context.printer.note(&text);
+        }
         if printing.args.repeating.repeat > 1 {
             context.printer.flush().map_err(CommandError::output)?;
         }

@@ -15,8 +15,19 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  mcpreel completions bash > mcpreel.bash
+  mcpreel completions --all completions/         # all shells
+
+bash, in ~/.bashrc:
+  source <(mcpreel completions bash)
+bash, if bash-completion is installed:
+  mkdir -p ~/.local/share/bash-completion/completions
   mcpreel completions bash > ~/.local/share/bash-completion/completions/mcpreel
-  mcpreel completions --all completions/         # all shells")]
+zsh, in ~/.zshrc, after compinit:
+  source <(mcpreel completions zsh)
+fish:
+  mkdir -p ~/.config/fish/completions
+  mcpreel completions fish > ~/.config/fish/completions/mcpreel.fish")]
 pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(required_unless_present = "all")]

@@ -38,8 +38,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
-  mcpreel export --format jsonl session.reel -o session.jsonl
-  mcpreel export session.reel 'tool:echo or error' -f csv -o calls.csv
+  mcpreel export session.reel -o session.jsonl
+  mcpreel export session.reel 'tool:echo or error' -o calls.csv
   mcpreel export --redact session.reel -o shared.jsonl
   mcpreel export --redact --format markdown session.reel -o shared.md
   mcpreel export --format commands session.reel > repeat.sh
@@ -57,7 +57,8 @@ pub(crate) struct ExportArgs {
     /// `--format parquet`, also several reels, or folders of reels.
     #[arg(value_name = "REEL|FILTER")]
     words: Vec<String>,
-    /// The output format (default: jsonl; with --to, otlp-proto).
+    /// The output format (default: the one that the ending of --output names, such as .html, .md or .csv, else jsonl; with
+    /// --to, otlp-proto).
     #[arg(short, long, value_parser = formats())]
     format: Option<String>,
     /// Write to this file, or for `--format parquet` into this folder; `-` is stdout.
@@ -93,9 +94,24 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
+/// The endings of files that name a format, besides the names of formats.
+const ENDINGS: [(&str, &str); 5] =
+    [("htm", page::NAME), ("md", "markdown"), ("mmd", "mermaid"), ("ndjson", "jsonl"), ("sh", "commands")];
+
 impl ExportArgs {
+    /// The name of the format: the one that the user chose, or that of the output's ending.
+    fn format_name(&self) -> Option<&str> {
+        if self.format.is_some() || self.to.is_some() {
+            return self.format.as_deref();
+        }
+        let ending = self.output.extension()?.to_str()?;
+        let known = ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, name)| *name);
+        let names = formats::EXPORT.iter().map(|format| format.name).chain([page::NAME, formats::parquet::NAME]);
+        known.or_else(|| names.into_iter().find(|name| *name == ending))
+    }
+
     fn format(&self) -> &'static ExportFormat {
-        let named = self.format.as_deref();
+        let named = self.format_name();
         formats::EXPORT.iter().find(|format| Some(format.name) == named).unwrap_or(&formats::EXPORT[0])
     }
 }
@@ -106,7 +122,7 @@ impl ExportArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    if args.format.as_deref() == Some(formats::parquet::NAME) {
+    if args.format_name() == Some(formats::parquet::NAME) {
         if args.to.is_some() {
             return Err(CommandError::usage("--to sends OpenTelemetry's formats, not parquet"));
         }
@@ -118,7 +134,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let (path, words) = split_words(&args.words)?;
     let terms = words.join(" ");
     let selection = Selection::new(parse_filter(&terms, args.packs.registry()?, path.is_some())?);
-    if args.format.as_deref() == Some(page::NAME) && args.to.is_none() {
+    if args.format_name() == Some(page::NAME) && args.to.is_none() {
         return html::run(args, path, selection, context);
     }
     let (is_newest, is_filtered) = (path.is_none(), !terms.is_empty());

@@ -120,8 +120,7 @@ pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, Comm
     let carrying = carry(plan, (&target, args.target.limits.max_message), about, recorder, context);
     let carried = runtime::block_on_until_interrupted(carrying);
     let status = carried.as_ref().ok().copied().flatten();
-    let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-    recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
+    recorder.note_end(status, true, None);
     let (summary, end) = recording.finish();
     end.report(&summary, context.verbose > 0, note)?;
     Ok(carried?.map_or(Outcome::Clean, Outcome::Server))
@@ -160,7 +159,7 @@ async fn carry(
         _ = terminate.recv() => Ok(()),
     };
     let (status, is_hurried) = match process {
-        Some(process) => process.end_reported().await,
+        Some(process) => process.end().await,
         None => (None, false),
     };
     // If the server was signalled by us, that signal is not its exit status; a signal from elsewhere is.

@@ -7,6 +7,7 @@ mod listen;
 mod otlp;
 mod ui;
 
+use crate::cli::client_session::Overwriting;
 use crate::cli::listening::ListenOptions;
 use crate::cli::packs::PackOptions;
 use crate::cli::printer::note;
@@ -116,9 +117,8 @@ pub(crate) struct Keeping {
     /// {config-name} (the server's name in the configuration, else the session's name) are replaced; {{ is a brace.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Overwrite an existing file.
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4.
     #[arg(long)]
     require_recording: bool,
@@ -247,7 +247,7 @@ impl Keeping {
         };
         let plan = Plan {
             output: output.as_deref(),
-            force: self.force,
+            force: self.overwriting.force,
             name,
             on_existing,
             need,

@@ -335,10 +335,14 @@ impl ReplayArgs {
         let calls: Vec<_> = plans.iter().flat_map(Plan::unlisted).collect();
         let is_chosen = self.allow_destructive || !self.filter.is_empty();
         let Some(first) = calls.first().filter(|_| !is_chosen) else { return };
-        let count = counted(calls.len() as u64, "call");
+        let (count, them) = match calls.len() {
+            1 => ("1 call of a tool that the recording does not list; it".to_owned(), "it"),
+            count => (format!("{count} calls of tools that the recording does not list; they"), "them"),
+        };
+        let which = if calls.len() == 1 { "it is" } else { "the first is" };
         context.printer.note(&format!(
-            "sending {count} of tools that the recording does not list, so they may destroy data (the first is {}, seq {}); \
-             --read-only leaves them out, --allow-destructive ends this warning",
+            "mcpreel sends {count} may destroy data ({which} {}, seq {}); --read-only leaves {them} out, \
+             --allow-destructive ends this warning",
             first.tool, first.seq
         ));
     }

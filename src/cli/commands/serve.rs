@@ -5,6 +5,7 @@ mod scenario;
 mod watch;
 
 use super::mock;
+use crate::cli::client_session::Overwriting;
 use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
@@ -16,7 +17,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
 use crate::proposals::REGISTRY;
 use crate::protocol::{Era, Revision};
-use crate::record::recording::Need;
+use crate::record::recording::{Need, OnExisting};
 use crate::record::startup_error;
 use crate::render::text;
 use crate::runtime;
@@ -99,6 +100,8 @@ pub(crate) struct ServeArgs {
     /// socket), a free name is used. With handlers, the session is always recorded, including each run of a handler.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     // Its options without a heading must come before those with one, because a heading applies to all that follow.
     #[command(flatten)]
     common: ServeCommon,
@@ -205,7 +208,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
             path,
             &args.scenario,
             (&args.common.listening, args.common.limits, &args.common.redact),
-            args.record.as_deref(),
+            args.record.as_deref().map(|record| (record, args.on_existing())),
             context,
         );
     }
@@ -239,7 +242,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         path => {
             // No handler runs without being recorded.
             let need = if handlers.is_some() { Need::ToBegin } else { Need::Wanted };
-            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), note)?)
+            Some(SharedRecorder::start("serve", path.as_deref(), need, args.on_existing(), note)?)
         }
     };
     let besides =
@@ -248,10 +251,17 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
     Ok(Outcome::Clean)
 }
 
+impl ServeArgs {
+    /// What to do if the reel of --record exists.
+    fn on_existing(&self) -> OnExisting {
+        if self.overwriting.force { OnExisting::Overwrite } else { self.common.listening.on_existing() }
+    }
+}
+
 /// Serves recordings.
 fn serve_reels(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
     let common = &args.common;
-    let on_existing = common.listening.on_existing();
+    let on_existing = args.on_existing();
     let start = |path| SharedRecorder::start("serve", Some(path), Need::Wanted, on_existing, note);
     let mock = mock::Mock {
         reels: &args.reel,

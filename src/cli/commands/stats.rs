@@ -4,6 +4,7 @@ mod audit;
 mod context;
 pub(super) mod counting;
 
+use crate::cli::own_line::quoted;
 use crate::cli::packs::PackOptions;
 use crate::cli::printer;
 use crate::cli::recordings;
@@ -149,7 +150,9 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
         }
         let about = counting.about_slowest(&sources, &report);
         let title = title(&names, &terms);
-        Shown { text: single(&report, &title, &terms, (&groupings, &about), args, context), reports: vec![report] }
+        let listing = listing(args, &paths);
+        let about = (&*about, listing.as_deref());
+        Shown { text: single(&report, &title, &terms, (&groupings, about), args, context), reports: vec![report] }
     };
     shown.print(args, &terms, context)
 }
@@ -195,7 +198,7 @@ fn single(
     report: &Report,
     title: &str,
     terms: &str,
-    (groupings, about): (&[Grouping], &str),
+    (groupings, about): (&[Grouping], (&str, Option<&str>)),
     args: &StatsArgs,
     context: &Context,
 ) -> String {
@@ -204,7 +207,7 @@ fn single(
     match args.format {
         Format::Human => format!("{title}\n\n{}", human(report, about, (groupings, args.histogram), width)),
         Format::Json => {
-            let mut counts = render::value(report, groupings, about);
+            let mut counts = render::value(report, groupings, about.0);
             if !terms.is_empty() {
                 counts["filter"] = terms.into();
             }
@@ -218,16 +221,28 @@ fn single(
     }
 }
 
-/// The counts of one reel as text.
+/// The command that lists the failures of one reel or live session.
+fn listing(args: &StatsArgs, paths: &[&Path]) -> Option<String> {
+    match (&args.session, paths) {
+        (Some(name), _) => Some(format!("mcpreel show --session {} error", quoted(name))),
+        (None, []) => Some("mcpreel show error".to_owned()),
+        (None, [path]) if *path != Path::new("-") && !path.is_dir() => {
+            Some(format!("mcpreel show {} error", quoted(&visible_text(&path.display().to_string()))))
+        }
+        _ => None,
+    }
+}
+
+/// The counts of one reel as text. `about` is what the slowest request is about, and the command that lists the failures.
 pub(super) fn human(
     report: &Report,
-    about: &str,
+    (about, listing): (&str, Option<&str>),
     (groupings, has_histogram): (&[Grouping], bool),
     width: Option<usize>,
 ) -> String {
     let graphs = if has_histogram { format!("\n{}", render::graphs(report, width)) } else { String::new() };
     let sheets = groupings.iter().map(|grouping| render::sheet(report, *grouping, has_histogram));
-    format!("{}{graphs}{}", render::summary(report, about, width), tables(sheets, width))
+    format!("{}{graphs}{}", render::summary(report, about, listing, width), tables(sheets, width))
 }
 
 /// Tables as text, each after an empty line.
@@ -256,7 +271,7 @@ fn compare(counting: &Counting<'_>, paths: &[&Path], args: &StatsArgs) -> Result
     let sheets = || groupings.iter().map(|grouping| sides.sheet(*grouping));
     let text = match args.format {
         Format::Human => {
-            let total = |at: usize| render::summary(&reports[at], "", width);
+            let total = |at: usize| render::summary(&reports[at], "", listing(args, &[paths[at]]).as_deref(), width);
             let (a, b) = (total(0), total(1));
             format!("A: {}\n{a}\nB: {}\n{b}{}", names[0], names[1], tables(sheets(), width))
         }

@@ -1,5 +1,6 @@
 //! `survive`: what an MCP client does with the proposals' messages.
 
+use crate::cli::client_session::Overwriting;
 use crate::cli::own_line::check_words;
 use crate::cli::printer::{Format, note};
 use crate::cli::redaction::RedactOptions;
@@ -74,6 +75,8 @@ pub(crate) struct SurviveArgs {
     /// Write the reel to this file, one stream per session (default: a new file in the folder of reels).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -98,7 +101,8 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
             .hint(format!("the proposals are {}", known.join(", "))));
     }
     check_words(&ServerCommand { argv: args.argv.clone(), ..ServerCommand::default() })?;
-    let recorder = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, note)?;
+    let on_existing = if args.overwriting.force { OnExisting::Overwrite } else { OnExisting::Fail };
+    let recorder = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, on_existing, note)?;
     let probed = runtime::block_on(client_probe::probe(
         ClientProbe {
             argv: args.argv.clone(),

@@ -5,8 +5,8 @@ use crate::config::clients;
 use crate::error::Notices;
 use crate::explain;
 use crate::files::places::{Places, entries};
-use crate::proposals::Registry;
-use crate::session::filter::TERMS;
+use crate::proposals::{Observed, Registry};
+use crate::session::filter::{self, TERMS};
 use crate::session::message_replay::MessageReplay;
 use crate::sessions::live::{self, Live};
 use crate::trace::{Item, ReelReader};
@@ -51,12 +51,8 @@ pub(super) struct ServerCommand;
 
 impl ValueCompleter for ServerCommand {
     fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
-        let is_path = current.to_string_lossy().contains('/');
+        let is_path = current.to_string_lossy().contains('/') || !super::is_program();
         if is_path { PathCompleter::any().complete(current) } else { programs(&current.to_string_lossy()) }
-    }
-
-    fn complete_at(&self, index: usize, current: &OsStr) -> Vec<CompletionCandidate> {
-        if index == 0 { self.complete(current) } else { PathCompleter::any().complete(current) }
     }
 }
 
@@ -86,18 +82,58 @@ pub(super) fn reels(current: &OsStr) -> Vec<CompletionCandidate> {
     found
 }
 
-/// Reels and terms of a filter.
+/// Reels and terms of a filter. A live session is named instead of a reel.
 pub(super) fn reels_and_terms(current: &OsStr) -> Vec<CompletionCandidate> {
     let text = current.to_string_lossy();
-    let mut found = reels(current);
+    let mut found = if option("--session").is_some() { Vec::new() } else { reels(current) };
     found.extend(candidates(&text, terms(&text)));
     found
 }
 
-/// The terms of a filter, as far as the colon.
-pub(super) fn terms(_current: &str) -> Vec<Value> {
+/// The terms of a filter, as far as the colon; after it, the values that there are.
+pub(super) fn terms(current: &str) -> Vec<Value> {
+    if let Some((term, _)) = current.split_once(':') {
+        let found = term_values(term).into_iter();
+        return found.map(|value| (format!("{term}:{value}"), None)).collect();
+    }
     let start = |term: &str| term.split_inclusive(':').next().unwrap_or_default().to_owned();
     TERMS.iter().map(|(term, about)| (start(term), Some((*about).to_owned()))).collect()
+}
+
+/// The values of a term.
+fn term_values(term: &str) -> Vec<String> {
+    match term {
+        "kind" | "event" | "dir" => filter::values_of(term).into_iter().map(str::to_owned).collect(),
+        "ext" => Registry::built_in().names().split(", ").map(str::to_owned).collect(),
+        "method" => methods("").into_iter().map(|(method, _)| method).collect(),
+        "tool" => tools_of_reel().into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The tools that the reel or the live session on the command line lists or calls.
+fn tools_of_reel() -> BTreeSet<String> {
+    let mut tools = BTreeSet::new();
+    let named = || own_words().into_iter().skip(2).map(PathBuf::from).find(|word| is_recording(word));
+    let reel = match option("--session") {
+        Some(name) => live::find(&name).and_then(|live| live.reel()).ok(),
+        None => named().and_then(|name| {
+            let kept = Places::here().all_reels().into_iter().map(|folder| folder.join(&name));
+            std::iter::once(name.clone()).chain(kept).find(|path| path.exists())
+        }),
+    };
+    let Some(reel) = reel else { return tools };
+    replay(&reel, |seen| {
+        let names = match (seen.method, seen.request.is_some()) {
+            (Some("tools/call"), false) => vec![&seen.content["name"]],
+            (Some("tools/list"), true) => {
+                seen.content["tools"].as_array().into_iter().flatten().map(|tool| &tool["name"]).collect()
+            }
+            _ => Vec::new(),
+        };
+        tools.extend(names.into_iter().filter_map(|name| name.as_str().map(str::to_owned)));
+    });
+    tools
 }
 
 /// Methods that a client may send.
@@ -136,8 +172,37 @@ pub(super) fn servers(_current: &str) -> Vec<Value> {
     files.iter().flat_map(|file| file.entries.iter().map(|entry| (entry.name.clone(), place(&file.path)))).collect()
 }
 
+/// The parameters of `call`: files after `@`, the tools that a live session has listed, and their arguments.
+pub(super) fn parameters(current: &OsStr) -> Vec<CompletionCandidate> {
+    let text = current.to_string_lossy();
+    let is_file = |at: &usize| *at == 0 || text[..*at].ends_with('=');
+    if let Some(at) = text.find('@').filter(is_file) {
+        let (before, file) = text.split_at(at + 1);
+        let files = PathCompleter::any().complete(OsStr::new(file)).into_iter();
+        return files.map(|file| file.add_prefix(before)).collect();
+    }
+    let values = if text.starts_with("arguments.") { arguments() } else { names_to_call() };
+    candidates(&text, values)
+}
+
+/// The arguments of the tool that the command line names, as a live session has listed it.
+fn arguments() -> Vec<Value> {
+    let words = own_words();
+    let name = words.iter().find_map(|word| word.to_str()?.strip_prefix("name=").map(str::to_owned));
+    let listed = option("--session").and_then(|session| listed(&session, "tools/list")).unwrap_or_default();
+    let tools = listed["tools"].as_array().into_iter().flatten();
+    let tool =
+        tools.into_iter().find(|tool| tool["name"].as_str().is_some() && tool["name"].as_str() == name.as_deref());
+    let properties = tool.and_then(|tool| tool["inputSchema"]["properties"].as_object());
+    let value = |(key, schema): (&String, &Json)| {
+        let sign = if schema["type"] == "string" { "=" } else { ":=" };
+        (format!("arguments.{key}{sign}"), first_line(&schema["description"]))
+    };
+    properties.into_iter().flatten().map(value).collect()
+}
+
 /// What `call` can name: the tools, prompts or resources that a live session has listed.
-pub(super) fn names_to_call(_current: &str) -> Vec<Value> {
+fn names_to_call() -> Vec<Value> {
     let words = own_words();
     let named = |(method, ..): &(&str, &str, &str, &str)| words.iter().any(|word| word == method);
     let Some((_, list, items, member)) = CALLED.iter().find(|called| named(called)) else { return Vec::new() };
@@ -163,19 +228,23 @@ fn first_line(text: &Json) -> Option<String> {
 
 /// Returns the last result of this method in the reel of a session.
 fn listed(session: &str, method: &str) -> Option<Json> {
-    let reader = ReelReader::open(&live::find(session).ok()?.reel().ok()?).ok()?;
-    let (mut reader, mut replay, mut last) = (reader.with_payloads(), MessageReplay::default(), None);
+    let mut last = None;
+    replay(&live::find(session).ok()?.reel().ok()?, |seen| {
+        if seen.request.is_some() && seen.method == Some(method) && seen.envelope.result.is_some() {
+            last = Some(seen.content.clone());
+        }
+    });
+    last
+}
+
+/// Reads the messages of a reel, as far as it can be read.
+fn replay(reel: &Path, mut see: impl FnMut(&Observed<'_>)) {
+    let Ok(reader) = ReelReader::open(reel) else { return };
+    let (mut reader, mut replay) = (reader.with_payloads(), MessageReplay::default());
     while let Ok(Some(item)) = reader.next() {
         let Item::Block(block) = item else { continue };
-        for event in block.events() {
-            replay.take(&event, |_, seen| {
-                if seen.request.is_some() && seen.method == Some(method) && seen.envelope.result.is_some() {
-                    last = Some(seen.content.clone());
-                }
-            });
-        }
+        block.events().for_each(|event| replay.take(&event, |_, seen| see(seen)));
     }
-    last
 }
 
 /// Returns the value of an option on the command line so far.

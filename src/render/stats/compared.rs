@@ -63,8 +63,7 @@ impl<'a> Compared<'a> {
             "p99 A",
             "  B",
         ];
-        let removable = ["size A", " B", "p99 A", "  B", "errors A", "B ", "median A", " B "];
-        Sheet::new(&heading, rows.collect()).removing(&removable)
+        Sheet::new(&heading, rows.collect()).removing_pairs(&["size A", "p99 A", "errors A", "median A"])
     }
 
     fn errors(&self) -> Sheet {
@@ -115,6 +114,15 @@ mod tests {
         let found: Vec<_> = rows.into_iter().map(|(name, rows)| (name, calls(rows))).collect();
         assert_eq!(found, [("new", [None, Some(9)]), ("ping", [Some(2), Some(4)]), ("old", [Some(1), None])]);
         assert!(compared.sheet(Grouping::Method).csv().contains("+50 %"));
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_both_columns_of_a_pair_or_none() {
+        let one = report(&[("notifications/resources/list_changed", 1_234, 1_234_567)]);
+        let text = Compared { before: ("a", &one), after: ("b", &one) }.sheet(Grouping::Method).text(Some(60));
+        let heading = text.lines().next().unwrap_or_default();
+        assert_eq!(heading.matches(" A").count(), heading.matches(" B").count(), "{text}");
+        assert!(text.contains("no space for: ") && text.contains("size") && !text.contains(": size A"), "{text}");
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub(crate) struct Sheet {
     rows: Vec<Vec<String>>,
     /// The columns that a narrow terminal does without, in this order.
     removable: Vec<String>,
+    /// A removable column is removed with the one behind it.
+    has_pairs: bool,
     /// The columns with names, which may be shortened; all others are numbers.
     names: Vec<usize>,
 }
@@ -20,7 +22,7 @@ impl Sheet {
     /// Creates a table whose first column contains names.
     pub(super) fn new(heading: &[&str], rows: Vec<Vec<String>>) -> Self {
         let heading = heading.iter().map(|name| (*name).to_owned()).collect();
-        Self { heading, rows, removable: Vec::new(), names: vec![0] }
+        Self { heading, rows, removable: Vec::new(), has_pairs: false, names: vec![0] }
     }
 
     /// Removes these columns if all their cells are empty.
@@ -41,6 +43,11 @@ impl Sheet {
         self
     }
 
+    /// Names the first columns of the pairs that a narrow terminal does without. Their headings end in ` A`.
+    pub(super) fn removing_pairs(self, columns: &[&str]) -> Self {
+        Self { has_pairs: true, ..self.removing(columns) }
+    }
+
     /// Says which columns contain names.
     pub(super) fn shortening(self, names: &[usize]) -> Self {
         Self { names: names.to_vec(), ..self }
@@ -55,8 +62,12 @@ impl Sheet {
     pub(crate) fn text(&self, width: Option<usize>) -> String {
         let mut rows: Vec<Vec<String>> = std::iter::once(&self.heading).chain(&self.rows).cloned().collect();
         let place = |name: &String| self.heading.iter().position(|known| known == name);
-        let removable: Vec<usize> = self.removable.iter().filter_map(place).collect();
-        let removed = width.map(|width| narrowed(&mut rows, BLANK, &removable, 0, width)).unwrap_or_default();
+        let group = |at: usize| (at..=at + usize::from(self.has_pairs)).collect();
+        let removable: Vec<Vec<usize>> = self.removable.iter().filter_map(place).map(group).collect();
+        let mut removed = width.map(|width| narrowed(&mut rows, BLANK, &removable, 0, width)).unwrap_or_default();
+        if self.has_pairs {
+            removed = removed.iter().filter_map(|name| name.strip_suffix(" A").map(str::to_owned)).collect();
+        }
         let numbers = self.names.len()..;
         let mut table = fitted(rows, BLANK, &self.names, width);
         table.with(Style::empty()).modify(Columns::new(numbers), Alignment::right());

@@ -90,7 +90,7 @@ pub fn simulate(scenario: &Scenario, around: SimulationContext<'_>) -> Result<Re
 /// The model is a program, the reel cannot be written, or the scenario needs real time.
 pub(crate) fn record_play(
     scenario: &Scenario,
-    reel: &Path,
+    (reel, overwrites): (&Path, bool),
     model: &Model,
     mut observe: impl FnMut(Duration, &Observation<'_>) -> Result<(), CommandError>,
 ) -> Result<Report, CommandError> {
@@ -105,7 +105,7 @@ pub(crate) fn record_play(
         ..FileHeader::default()
     };
     let failed = |error| CommandError::writing(reel, &error);
-    let file = reels::create(reel, false)?;
+    let file = reels::create(reel, overwrites)?;
     let mut writer = ReelWriter::create(file, &header, WriterOptions::default()).map_err(failed)?;
     let mut problem = None;
     let mut keep = |at: Duration, seen: &Observation<'_>| {

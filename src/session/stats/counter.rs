@@ -222,7 +222,7 @@ impl Counter {
             {
                 asked.time = header.time;
             }
-            if header.flags.has(Flags::FAILED) {
+            if header.flags.has(Flags::FAILED) && header.kind == EventKind::Transport {
                 self.fail(header, is_counted);
             }
             return;

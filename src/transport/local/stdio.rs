@@ -140,29 +140,22 @@ impl StdioServer {
     }
 
     /// Waits for the server to exit after its input was closed. Sends SIGTERM and then SIGKILL if that takes too long,
-    /// because some servers ignore the end of their input.
-    pub(crate) async fn end(self) -> Option<ExitStatus> {
-        self.end_reported().await.0
+    /// because some servers ignore the end of their input. Also returns whether a signal was sent, which then explains the
+    /// exit status.
+    pub(crate) async fn end(self) -> (Option<ExitStatus>, bool) {
+        self.end_within(GRACE_PERIOD, GRACE_PERIOD).await
     }
 
     /// As [`StdioServer::end`], for a server that did not answer in time: it gets little time.
-    pub(crate) async fn end_soon(self) -> Option<ExitStatus> {
+    pub(crate) async fn end_soon(self) -> (Option<ExitStatus>, bool) {
         self.end_within(SHORT_GRACE_PERIOD, SHORT_GRACE_PERIOD).await
     }
 
     /// As [`StdioServer::end`], but the server has this much time until SIGTERM, and then until SIGKILL.
-    pub(crate) async fn end_within(mut self, own: Duration, after_signal: Duration) -> Option<ExitStatus> {
+    pub(crate) async fn end_within(mut self, own: Duration, after_signal: Duration) -> (Option<ExitStatus>, bool) {
         match timeout(own, self.child.wait()).await {
-            Ok(status) => status.ok(),
-            Err(_) => self.hurry(after_signal).await,
-        }
-    }
-
-    /// As [`StdioServer::end`]; also returns whether a signal was sent, which then explains the exit status.
-    pub(crate) async fn end_reported(mut self) -> (Option<ExitStatus>, bool) {
-        match timeout(GRACE_PERIOD, self.child.wait()).await {
             Ok(status) => (status.ok(), false),
-            Err(_) => (self.hurry(GRACE_PERIOD).await, true),
+            Err(_) => (self.hurry(after_signal).await, true),
         }
     }
 

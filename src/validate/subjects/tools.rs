@@ -6,8 +6,10 @@ use crate::proposals::{Findings, Rule};
 use crate::protocol::{Revision, errors, http};
 use crate::validate::foreign_schema::{Compiled, ForeignSchema, differences_within};
 use crate::validate::parse;
+use crate::validate::rules::NOT_CHECKED;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::capabilities::is_declared;
+use crate::wire::text::counted;
 use crate::wire::{IdKey, MessageKind};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -119,6 +121,8 @@ struct Tools {
     is_full: bool,
     /// The number of arguments and results that are still described if they are wrong.
     descriptions: usize,
+    /// The first result with `structuredContent` of a tool that no list describes, and the number of them.
+    unchecked: Option<(u64, u64)>,
 }
 
 impl Default for Tools {
@@ -131,6 +135,7 @@ impl Default for Tools {
             is_complete: false,
             is_full: false,
             descriptions: DESCRIPTIONS,
+            unchecked: None,
         }
     }
 }
@@ -144,6 +149,14 @@ impl Subject for Tools {
             (MessageKind::Error, ..) => self.refused(message, findings),
             (MessageKind::Notification, "notifications/tools/list_changed", _) => self.is_complete = false,
             _ => {}
+        }
+    }
+
+    fn finish(&mut self, findings: &mut Findings) {
+        if let Some((first, count)) = self.unchecked.take() {
+            let results = counted(count, "result");
+            let seen = format!("structuredContent of {results} was not checked: the session does not list the tools");
+            findings.note(&NOT_CHECKED, first, seen);
         }
     }
 }
@@ -251,6 +264,11 @@ impl Tools {
             );
         }
         let Some(tool) = self.tools.get(&call.tool).filter(|tool| tool.listing == self.listing) else {
+            // Without any list, nothing says what the result must look like.
+            let has_content = content.get("structuredContent").is_some() && content["isError"] != true;
+            if self.listing == 0 && has_content && message.saw_all() {
+                self.unchecked.get_or_insert((seq, 0)).1 += 1;
+            }
             match self.is_complete {
                 true => findings.note(&UNKNOWN, seq, format!("the server lists no tool {:?}", call.tool)),
                 false => findings.give_up(&UNKNOWN),

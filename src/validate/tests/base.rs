@@ -121,6 +121,13 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":null,"error":{"code":-32601,"message":"no such method"}}"#,
     ),
     ("lifecycle/server-crashed", "hello 2025-11-25 {} | {}\ncrash"),
+    (
+        "stream/not-checked",
+        r#"hello 2025-11-25 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":1,"result":{"content":[{"type":"text","text":"{}"}],"structuredContent":{}}}"#,
+    ),
+    ("lifecycle/server-crashed", "hello 2025-11-25 {} | {}\nc>s {\"id\":1,\"method\":\"ping\"}\nexit"),
     ("lifecycle/not-initialized", r#"c>s {"id":1,"method":"tools/list"}"#),
     (
         "lifecycle/initialized-missing",

@@ -6,6 +6,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::Declared;
 use crate::proposals::mcpe::EVENT;
+use crate::render::fired;
 use crate::runtime::parameters;
 use crate::server::Fired;
 use crate::sessions::live;
@@ -109,7 +110,7 @@ impl Emission for EventArgs {
                 let noun = if sent == 1 { "subscription" } else { "subscriptions" };
                 format!("published {id}: sent to {sent} {noun}, kept for {held}")
             }
-            _ => format!("published nothing: {}", report["reason"]),
+            _ => fired::not_sent(&report["reason"]),
         }
     }
 }

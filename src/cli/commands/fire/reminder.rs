@@ -6,6 +6,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::reminder::{DESCRIPTOR, REMINDER, server};
 use crate::proposals::{Declared, Side};
+use crate::render::fired;
 use crate::render::line::visible_text;
 use crate::runtime::parameters::TextArgument;
 use crate::server::Fired;
@@ -156,7 +157,7 @@ impl Emission for ReminderArgs {
         let reported = if report["report"] == "sent" {
             format!("sent    ← {} {}", self.method(), report["reminder"])
         } else {
-            format!("sent    ← nothing: {}", report["reason"])
+            fired::not_sent(&report["reason"])
         };
         visible_text(&reported)
     }

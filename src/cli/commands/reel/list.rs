@@ -328,7 +328,7 @@ fn table(mut rows: Vec<Vec<String>>, width: Option<usize>) -> String {
     }
     let count = rows[0].len();
     // The name of a reel usually begins with its time.
-    let removable = [count - 3, 1, count - 2, 0];
+    let removable = [count - 3, 1, count - 2, 0].map(|at| vec![at]);
     removed.extend(width.map(|width| narrowed(&mut rows, BLANK, &removable, 1, width)).unwrap_or_default());
     let is_number = |at: &usize| ["messages", "size"].contains(&rows[0][*at].as_str());
     let (numbers, texts): (Vec<usize>, Vec<usize>) = (1..rows[0].len() - 1).rev().partition(is_number);

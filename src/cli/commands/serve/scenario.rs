@@ -10,7 +10,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::EraChoice;
 use crate::protocol::Era;
-use crate::record::recording::Need;
+use crate::record::recording::{Need, OnExisting};
 use crate::record::startup_error;
 use crate::render::text;
 use crate::runtime;
@@ -72,13 +72,13 @@ pub(super) fn run(
     path: &Path,
     args: &ScenarioArgs,
     (listening, limits, redact): (&ListenOptions, Limits, &RedactOptions),
-    record: Option<&Path>,
+    record: Option<(&Path, OnExisting)>,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let is_only_seen = junit.is_none() && std::io::stderr().is_terminal();
     let played = played(path, args, (listening, limits), record, context).and_then(|mut report| {
-        verdict::redact(&mut report, record, redact, is_only_seen)?;
+        verdict::redact(&mut report, record.map(|(path, _)| path), redact, is_only_seen)?;
         Ok(report)
     });
     let (report, junit) = Junit::unless_broken(junit, path, played)?;
@@ -98,12 +98,12 @@ fn played(
     path: &Path,
     args: &ScenarioArgs,
     (listening, limits): (&ListenOptions, Limits),
-    record: Option<&Path>,
+    record: Option<(&Path, OnExisting)>,
     context: &Context,
 ) -> Result<Report, CommandError> {
     let begin = part_of(&play::read(path)?, args.part.as_deref())?;
     let recorder =
-        record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), note));
+        record.map(|(path, existing)| SharedRecorder::start("serve", Some(path), Need::Wanted, existing, note));
     let recorder = recorder.transpose()?;
     let seeing = recorder.clone();
     let observe: TrafficObserver =

@@ -13,7 +13,7 @@ use crate::render::line::{self, Arrow, Line};
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::sequence;
 use crate::render::style::Palette;
-use crate::render::table::{LINES, fitted};
+use crate::render::table::{LINES, cut, fitted, naming, narrowed};
 use crate::render::text::Escaping;
 use crate::render::timeline;
 use crate::session::steps::Steps;
@@ -433,5 +433,30 @@ fn row(line: &Line<'_>) -> Vec<String> {
 
 fn table(mut rows: Vec<Vec<String>>, width: Option<usize>) -> String {
     rows.insert(0, ["seq", "time", "", "id", "method", "about", "took / size"].map(str::to_owned).to_vec());
-    fitted(rows, LINES, &[5, 4], width).with(Style::rounded()).to_string()
+    // What is left if the texts are as short as possible decides which columns there is space for.
+    let mut least = rows.clone();
+    least.iter_mut().for_each(|row| (row[4], row[5]) = (cut(&row[4], 12), cut(&row[5], 8)));
+    let fit = |width| narrowed(&mut least, LINES, &[vec![1], vec![3]], usize::MAX, width);
+    let removed = width.map(fit).unwrap_or_default();
+    let places: Vec<usize> = (0..rows[0].len()).filter(|at| removed.contains(&rows[0][*at])).collect();
+    for row in &mut rows {
+        places.iter().rev().for_each(|at| drop(row.remove(*at)));
+    }
+    let texts = [rows[0].len() - 2, rows[0].len() - 3];
+    naming(&removed, fitted(rows, LINES, &texts, width).with(Style::rounded()).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn a_table_keeps_to_the_width() {
+        let row = ["12", "20:50:30.123", "→", "7", "notifications/initialized", "a long story about it", "621.1 ms"];
+        for (width, named) in [(60, "no space for: time"), (100, "20:50:30.123")] {
+            let text = table(vec![row.map(str::to_owned).to_vec()], Some(width));
+            assert!(text.lines().all(|line| line.width() <= width) && text.contains(named), "{text}");
+        }
+    }
 }

@@ -76,7 +76,10 @@ impl Paper<'_> {
             Some(seq) => about(self.reel.reader()?, seq, self.reel.registry).unwrap_or_default(),
             None => String::new(),
         };
-        Ok(lines(&stats::human(&report, &about, (&GROUPINGS, true), Some(self.width)), last_number))
+        Ok(lines(
+            &stats::human(&report, (&about, Some("mcpreel show error")), (&GROUPINGS, true), Some(self.width)),
+            last_number,
+        ))
     }
 
     fn findings(&self, wanted: &dyn Fn() -> bool) -> Result<Vec<PageLine>, CommandError> {

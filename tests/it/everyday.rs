@@ -135,10 +135,12 @@ fn invalid_settings_are_in_the_report() {
     let stage = Stage::new();
     stage.write("play.yaml", "servers: [{name: s}]\nsteps: []\n");
     stage.write(".mcpreel.toml", "[validate]\nonly = 7\n\n[redact]\ndisable = [\"nope\"]\n");
-    for (form, place) in [("junit", "<error message=\".mcpreel.toml:"), ("sarif", ".mcpreel.toml:")] {
+    for (form, place) in [("junit", "errors=\"1\""), ("sarif", "toolExecutionNotifications")] {
         let output = stage.run(&["validate", "missing.reel", "--format", form], "");
-        assert!(output.code() == 2 && output.out().contains(place), "{output:?}");
+        let report = output.out();
+        assert!(output.code() == 2 && report.contains(place) && report.contains(".mcpreel.toml:2:8"), "{output:?}");
     }
+    stage.write(".mcpreel.toml", "[redact]\ndisable = [\"nope\"]\n");
     let unknown = stage.run(&["validate", "missing.reel", "--format", "junit", "--only", "nope"], "");
     assert!(unknown.code() == 2 && unknown.out().contains("errors=\"1\""), "{unknown:?}");
     let served = stage.run(&["serve", "--scenario", "play.yaml", "--junit", "served.xml", "--redact"], "");

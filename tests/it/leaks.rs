@@ -59,7 +59,7 @@ fn what_stays_because_it_is_ordinary_is_counted() {
         "{}",
         report.out()
     );
-    for line in ["event 0  /params/password (named-value)", "event 0  /params/pin (named-value)", ".mcpreel.toml"] {
+    for line in ["event 0 /params/password (named-value)", "event 0 /params/pin (named-value)", ".mcpreel.toml"] {
         assert!(report.out().contains(line), "{}", report.out());
     }
     let report = stage.ok(&["redact", "a.reel", "--dry-run", "-f", "json"]).json();

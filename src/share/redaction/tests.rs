@@ -147,7 +147,7 @@ fn in_lines(random: &mut fastrand::Rng) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_check_finds_nothing_in_what_was_redacted_with_any_key() {
-    for seed in 0..400 {
+    for seed in 0..160 {
         let mut random = fastrand::Rng::with_seed(seed);
         let key: Vec<u8> = (0..32).map(|_| random.u8(..)).collect();
         let (kind, payloads) = match seed % 4 {

@@ -111,7 +111,7 @@ fn a_signal_ends_whatever_waits_for_a_login_and_leaves_nothing() {
         &["fire", "raw", ping, "--login", &browser, "--url", &url],
         &["events", "watch", "--login", &browser, "--url", &url],
         &["record", "--listen", "0", "-o", "l.reel", "--login", &browser, "--url", &url],
-        &["host", "--say", "x", "--record", "h.reel", "--force", "--login", &browser, "--url", &url],
+        &["host", "--say", "x", "--login", &browser, "--url", &url],
     ];
     for (signal, said) in [("TERM", "mcpreel: error: terminated"), ("INT", "mcpreel: error: interrupted")] {
         for words in commands {

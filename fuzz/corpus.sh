@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes corpora from the examples and test data, and a dictionary from the schemas.
+# Makes corpora from the examples, test data and what campaigns have found (seeds/), and a dictionary from the schemas.
 # corpus.sh MCPREEL FOLDER: the binary to record with, and where to put the corpora (one folder per target).
 set -eu
 mcpreel=$1 out=$2
@@ -7,7 +7,11 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export MCPREEL_HOME="$work/home"
-for target in "$root"/fuzz/fuzz_targets/*.rs; do mkdir -p "$out/$(basename "$target" .rs)"; done
+for target in "$root"/fuzz/fuzz_targets/*.rs; do
+    name=$(basename "$target" .rs)
+    mkdir -p "$out/$name"
+    [ ! -d "$root/fuzz/seeds/$name" ] || cp "$root/fuzz/seeds/$name"/* "$out/$name/"
+done
 
 "$mcpreel" demo -o "$work/demo.reel" >"$work/output" 2>&1
 for scenario in "$root"/examples/scenarios/*.yaml; do
@@ -24,7 +28,7 @@ lines='select(.event == "message" and .message != null)
     | (if .dir == "c2s" then "`" else "a" end) + (.message | tojson)'
 for reel in "$work"/*.reel; do
     name=$(basename "$reel" .reel)
-    cp "$reel" "$out/reel/"
+    { printf '\002'; cat "$reel"; } >"$out/reel/$name"
     "$mcpreel" export "$reel" -o "$work/$name.jsonl"
     cp "$work/$name.jsonl" "$out/jsonl/"
     jq -r "$lines" "$work/$name.jsonl" >"$work/$name.talk"
@@ -33,16 +37,17 @@ for reel in "$work"/*.reel; do
     { sed -n '/^`/p' "$work/$name.talk"; } >"$out/server/$name"
     { sed -n '/^a/p' "$work/$name.talk"; echo '`Hello'; sed -n '/^a/p' "$work/$name.talk"; } >"$out/host/$name"
     { printf '\003'; cat "$work/$name.talk"; printf '\n=\n'; cat "$work/$name.talk"; } >"$out/diff/$name"
-    for target in replay mock; do
-        { cat "$work/$name.talk"; printf '\n=\n'; cat "$work/$name.talk"; } >"$out/$target/$name"
-    done
-    cut -c2- "$work/$name.talk" >"$out/line_framer/$name"
+    { cat "$work/$name.talk"; printf '\n=\n'; cat "$work/$name.talk"; } >"$out/replay/$name"
+    { printf '\001'; cat "$out/replay/$name"; } >"$out/mock/$name"
+    { printf '\100'; cut -c2- "$work/$name.talk"; } >"$out/line_framer/$name"
     cut -c2- "$work/$name.talk" | while IFS= read -r message; do
         sum=$(printf %s "$message" | cksum | tr ' ' -)
         printf %s "$message" >"$out/envelope/$sum"
         printf %s "$message" >"$out/pretty/$sum"
         printf '\300%s' "$message" >"$out/redact/$sum"
         printf '{"tools":[]}\n%s' "$message" >"$out/http/$sum"
+        printf '/params/arguments/0\n%s' "$message" >"$out/pointer/$sum"
+        case $message in *'"result":{"'*'s":['*) printf %s "$message" | jq -c .result >"$out/surface/$sum" ;; esac
     done
     { printf '\100'; sed 's/^./data: /; s/$/\n/' "$work/$name.talk"; } >"$out/sse/$name"
     { printf '\001\100'; sed 's/^./data: /; s/$/\n/' "$work/$name.talk"; } >"$out/body/$name"

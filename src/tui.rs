@@ -2,7 +2,7 @@
 //!
 //! This module must never do I/O, read clocks or start threads.
 
-mod ansi;
+pub(crate) mod ansi;
 pub(crate) mod app;
 pub(crate) mod draw;
 pub(crate) mod effect;
@@ -12,4 +12,4 @@ mod picker;
 mod prompt;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;

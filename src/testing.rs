@@ -181,6 +181,9 @@ pub mod render {
 }
 
 pub mod runtime {
+    pub mod collector {
+        pub use crate::runtime::collector::{Accepted, Signal};
+    }
     pub mod simulate {
         pub use crate::runtime::play::virtual_time::{SimulationContext, simulate};
     }
@@ -244,6 +247,9 @@ pub mod trace {
 pub mod transport {
     pub use crate::transport::{Incoming, Observers, Remote};
     pub mod client {
+        pub mod error_response {
+            pub use crate::transport::client::error_response::in_words;
+        }
         pub mod http {
             pub use crate::transport::client::http::{ExchangeEvent, ExchangeObserver};
         }

@@ -157,7 +157,7 @@ class Target:
             if had >= seconds or time.monotonic() >= until or not ended.code:
                 break
         entry.seconds += round(had)
-        return [f"{path.name}: {what}" for what, path in found.items()]
+        return [f"{what} ({path.name})" for what, path in found.items()]
 
     def is_real(self, artifact: Path) -> str | None:
         """What happens if this input runs again: a panic, a signal, much memory or much time; None if nothing does."""
@@ -226,7 +226,8 @@ def work(ledger: Ledger, names: set[str], taken: set[str], args: argparse.Namesp
         found = target.fuzz(min(args.seconds, entry.due - entry.seconds), until, entry)
         target.minimise()
         with ledger.lock:
-            entry.found += [what for what in found if what not in entry.found]
+            known = {what.rpartition(" (")[0] for what in entry.found}
+            entry.found += [what for what in found if what.rpartition(" (")[0] not in known]
             ledger.write()
             taken.discard(name)
         for what in found:

@@ -26,8 +26,8 @@ pub(crate) use catalogue::CatalogueRequest;
 pub use config::Config;
 pub(crate) use config::Plan;
 pub(crate) use fire::Fired;
-pub(crate) use io_requests::{IoRequest, Outside};
 pub use io_requests::Task;
+pub(crate) use io_requests::{IoRequest, Outside};
 pub use report::Output;
 pub(crate) use report::Report;
 

@@ -52,11 +52,7 @@ fn read(reel: &[u8], begin: impl FnOnce(&FileHeader), mut take: impl FnMut(&Even
 
 fn export(format: &ExportFormat, reel: &[u8]) -> Vec<u8> {
     let (mut exporter, out) = ((format.exporter)(&ExportOptions::default()), std::cell::RefCell::new(Vec::new()));
-    read(
-        reel,
-        |header| exporter.begin(header, &mut *out.borrow_mut()).expect("a Vec takes all"),
-        |_, _| (),
-    );
+    read(reel, |header| exporter.begin(header, &mut *out.borrow_mut()).expect("a Vec takes all"), |_, _| ());
     read(
         reel,
         |_| (),

@@ -27,7 +27,8 @@ impl Exchanges for Servers<'_> {
         assert!(!url.as_str().contains(VERIFIER), "{url}");
         let response = self.0.lock().expect("one thread").pop();
         Box::pin(async move {
-            let (status, body) = response.and_then(|text| text.split_at_checked(3)).ok_or(Unreachable("gone".to_owned()))?;
+            let (status, body) =
+                response.and_then(|text| text.split_at_checked(3)).ok_or(Unreachable("gone".to_owned()))?;
             let mut response = HttpResponse::new(body.to_vec());
             *response.status_mut() = status.try_into().map_err(|_| Unreachable("no HTTP".to_owned()))?;
             Ok(response)

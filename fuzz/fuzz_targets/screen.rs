@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mcpreel::testing::render::text::visible;
 use mcpreel::testing::tui::ansi::{plain, styled, wrapped};
 use mcpreel::testing::tui::effect::PageLine;
 use mcpreel::testing::tui::keys::Motion;
 use mcpreel::testing::tui::text::Text;
-use mcpreel::testing::render::text::visible;
 
 fuzz_target!(|data: &[u8]| {
     let [width, height, keys, text @ ..] = data else { return };

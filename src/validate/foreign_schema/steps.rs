@@ -63,8 +63,13 @@ impl<'a> Count<'a> {
                 "items" | "prefixItems" if part.is_array() => {
                     inner(part).zip(inner(value)).try_for_each(|(part, value)| self.walk(part, value))?;
                 }
-                "items" | "additionalItems" | "unevaluatedItems" | "contains" | "additionalProperties"
-                | "unevaluatedProperties" | "propertyNames" => {
+                "items"
+                | "additionalItems"
+                | "unevaluatedItems"
+                | "contains"
+                | "additionalProperties"
+                | "unevaluatedProperties"
+                | "propertyNames" => {
                     inner(value).try_for_each(|value| self.walk(part, value))?;
                 }
                 _ => {}
@@ -100,7 +105,10 @@ mod tests {
         assert_eq!(all(json!(true), json!(1)), Some(1));
         assert_eq!(all(json!({"items": {"not": {}}}), json!([1, 2, 3])), Some(7));
         assert_eq!(all(json!({"items": [{}, {}], "additionalItems": {}}), json!([1])), Some(3));
-        assert_eq!(all(json!({"properties": {"a": {}, "b": {}}, "additionalProperties": false}), json!({"a": 1})), Some(3));
+        assert_eq!(
+            all(json!({"properties": {"a": {}, "b": {}}, "additionalProperties": false}), json!({"a": 1})),
+            Some(3)
+        );
         assert_eq!(all(json!({"patternProperties": {"a": {}, "b": {}}}), json!({"a": 1, "c": 2})), Some(5));
         assert_eq!(all(json!({"$defs": {"a": {"anyOf": [{}, {}]}}, "$ref": "#/$defs/a"}), json!(1)), Some(4));
         assert_eq!(all(json!({"$defs": {"a": {"$anchor": "x"}}, "allOf": [{"$ref": "#x"}]}), json!(1)), Some(3));

@@ -35,7 +35,7 @@ const MAX_STREAMS: usize = 64 << 10;
 
 /// Whether a finding counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub enum Standing {
     /// It counts.
     Counted,
     /// It does not, because mcpreel injected the message or its request.
@@ -70,7 +70,7 @@ impl Standing {
 
 /// A finding with the user's view of it, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Located {
+pub struct Located {
     /// The finding.
     pub finding: Finding,
     /// Its severity, which the user may have changed.
@@ -85,7 +85,7 @@ pub(crate) struct Located {
 
 /// The number of findings of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub struct Counts {
     /// Errors that count.
     pub errors: u64,
     /// Warnings that count.
@@ -135,7 +135,7 @@ impl Counts {
 
 /// What a check found in one reel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Checked {
+pub struct Checked {
     /// The findings that are listed, in the order of discovery.
     pub findings: Vec<Located>,
     /// The number of findings that are reported but not listed, by rule.

@@ -26,6 +26,7 @@ mod telemetry;
 mod text;
 mod verdict;
 
+pub use commands::call::checks::Checks;
 pub use commands::tui::terminal::with_screen;
 
 use crate::error::{CommandError, ErrorKind, Notices};

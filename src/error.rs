@@ -20,7 +20,7 @@ pub(crate) struct Notices {
 
 /// The kind of a failure, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ErrorKind {
+pub enum ErrorKind {
     /// The command line is invalid.
     Usage,
     /// An expectation was not met: counts as a finding.
@@ -56,7 +56,7 @@ impl ErrorKind {
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(crate) struct CommandError {
+pub struct CommandError {
     /// The kind of the failure.
     pub kind: ErrorKind,
     /// What failed and why.

@@ -18,7 +18,7 @@ use crate::trace::{Event, EventHeader, FileHeader};
 use std::io::{self, Write};
 
 /// Every format that `export` writes; the first is the default.
-pub(crate) const EXPORT: &[ExportFormat] = &[
+pub const EXPORT: &[ExportFormat] = &[
     jsonl::EXPORT,
     commands::EXPORT,
     csv::EXPORT,
@@ -31,7 +31,7 @@ pub(crate) const EXPORT: &[ExportFormat] = &[
 ];
 
 /// A format that `export` writes.
-pub(crate) struct ExportFormat {
+pub struct ExportFormat {
     /// Its name on the command line.
     pub name: &'static str,
     /// What it is, as a help line.
@@ -42,7 +42,7 @@ pub(crate) struct ExportFormat {
 
 /// What users can choose about some formats.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ExportOptions {
+pub struct ExportOptions {
     /// For OpenTelemetry.
     pub telemetry: otlp::Settings,
 }
@@ -53,7 +53,7 @@ pub(crate) struct ExportOptions {
 ///
 /// `header.kind` says what an event is, `header.time` counts in nanoseconds from `FileHeader::created`, and
 /// `header.framing` says how a payload ended: a piece of a message has `Framing::Fragment`.
-pub(crate) trait Exporter {
+pub trait Exporter {
     /// Writes what comes before the first event.
     ///
     /// # Errors

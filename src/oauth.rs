@@ -16,24 +16,25 @@ mod tests;
 
 pub(crate) use address::is_loopback;
 pub use challenge::Challenge;
-pub(crate) use client::Identity;
-pub(crate) use discovery::{ProtectedServer, discover};
-pub(crate) use error::OAuthError;
-pub(crate) use grant::Grant;
-pub(crate) use request::{Answer, AuthorizationRequest, Secrets};
+pub use client::Identity;
+pub(crate) use discovery::ProtectedServer;
+pub use discovery::discover;
+pub use error::OAuthError;
+pub use grant::Grant;
+pub use request::{Answer, AuthorizationRequest, Secrets};
 
 use oauth2::AsyncHttpClient;
-pub(crate) use oauth2::{HttpRequest, HttpResponse};
+pub use oauth2::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use std::pin::Pin;
 
 /// Why an exchange failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Unreachable(pub String);
+pub struct Unreachable(pub String);
 
 /// Performs single HTTP requests. Must not follow redirects, and must limit the time and the length of answers.
-pub(crate) trait Exchanges: Sync {
+pub trait Exchanges: Sync {
     /// Sends a request and returns the complete response.
     fn send(&self, request: HttpRequest) -> ResponseFuture<'_>;
 }
@@ -76,4 +77,4 @@ fn token_response(endpoint: &str, response: HttpResponse) -> Result<HttpResponse
 }
 
 /// The complete response to a request.
-pub(crate) type ResponseFuture<'a> = Pin<Box<dyn Future<Output = Result<HttpResponse, Unreachable>> + Send + 'a>>;
+pub type ResponseFuture<'a> = Pin<Box<dyn Future<Output = Result<HttpResponse, Unreachable>> + Send + 'a>>;

@@ -7,7 +7,7 @@ mod columns;
 mod session;
 pub(crate) mod shell;
 
-pub(crate) use session::{SessionPage, Summary};
+pub use session::{SessionPage, Summary};
 
 /// The name of the format, for `export`.
 pub(crate) const NAME: &str = "html";

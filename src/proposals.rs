@@ -23,7 +23,7 @@ pub(crate) mod timestamp;
 pub(crate) mod tool_result;
 
 pub(crate) use findings::{Exemption, Findings};
-pub(crate) use registry::Registry;
+pub use registry::Registry;
 
 use self::host::{HostSide, Slot};
 use self::policy::{Policies, Policy, Setting, Unusable};

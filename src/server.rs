@@ -21,11 +21,13 @@ mod report;
 mod timers;
 mod tools;
 
-pub(crate) use catalogue::{Catalogue, CatalogueRequest};
+pub use catalogue::Catalogue;
+pub(crate) use catalogue::CatalogueRequest;
 pub use config::Config;
 pub(crate) use config::Plan;
 pub(crate) use fire::Fired;
-pub(crate) use io_requests::{IoRequest, Outside, Task};
+pub use io_requests::Task;
+pub(crate) use io_requests::{IoRequest, Outside};
 pub use report::Output;
 pub(crate) use report::Report;
 

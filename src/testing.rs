@@ -2,8 +2,18 @@
 //!
 //! Everything else is `pub(crate)`, so that the compiler finds dead code.
 
+pub mod check {
+    pub use crate::check::Checked;
+    pub mod baseline {
+        pub use crate::check::baseline::Baseline;
+    }
+    pub mod settings {
+        pub use crate::check::settings::ValidateSection;
+    }
+}
+
 pub mod cli {
-    pub use crate::cli::with_screen;
+    pub use crate::cli::{Checks, with_screen};
 }
 
 pub mod config {
@@ -13,6 +23,9 @@ pub mod config {
     pub mod expand {
         pub use crate::config::expand::{Names, env_file};
     }
+    pub mod project {
+        pub use crate::config::project::ProjectFile;
+    }
     pub mod shown {
         pub use crate::config::shown::without_secrets;
     }
@@ -21,6 +34,9 @@ pub mod config {
     }
     pub mod wrap {
         pub use crate::config::wrap::{is_wrapped, unwrap, wrap};
+    }
+    pub mod yaml {
+        pub use crate::config::yaml::to_json;
     }
 }
 
@@ -38,6 +54,7 @@ pub mod diff {
 
 pub mod formats {
     pub use crate::formats::import::{Importer, open_as};
+    pub use crate::formats::{EXPORT, ExportFormat, ExportOptions, Exporter};
     pub mod jsonl {
         pub use crate::formats::jsonl::{Reader, write_event, write_header};
     }
@@ -56,7 +73,13 @@ pub mod host {
 }
 
 pub mod oauth {
-    pub use crate::oauth::Challenge;
+    pub use crate::oauth::{
+        Answer, AuthorizationRequest, Challenge, Exchanges, Grant, HttpRequest, HttpResponse, Identity, OAuthError,
+        ResponseFuture, Secrets, Unreachable, discover,
+    };
+    pub mod client {
+        pub use crate::oauth::client::client;
+    }
 }
 
 pub mod pack {
@@ -65,6 +88,10 @@ pub mod pack {
 
 pub mod overlay {
     pub use crate::overlay::{Output, Overlay, Plan, Setting, schema};
+}
+
+pub mod page {
+    pub use crate::page::{SessionPage, Summary};
 }
 
 pub mod probe {
@@ -78,7 +105,7 @@ pub mod platform {
 }
 
 pub mod proposals {
-    pub use crate::proposals::{REGISTRY, Severity};
+    pub use crate::proposals::{REGISTRY, Registry, Severity};
     pub mod hooks {
         pub mod engine {
             pub use crate::proposals::hooks::engine::{Declarations, Event, EventKind, Filling, select};
@@ -154,6 +181,9 @@ pub mod render {
 }
 
 pub mod runtime {
+    pub mod collector {
+        pub use crate::runtime::collector::{Accepted, Signal};
+    }
     pub mod simulate {
         pub use crate::runtime::play::virtual_time::{SimulationContext, simulate};
     }
@@ -164,7 +194,7 @@ pub mod scenario {
 }
 
 pub mod server {
-    pub use crate::server::{Config, Output, Server};
+    pub use crate::server::{Catalogue, Config, Output, Server, Task};
 }
 
 pub mod session {
@@ -217,6 +247,9 @@ pub mod trace {
 pub mod transport {
     pub use crate::transport::{Incoming, Observers, Remote};
     pub mod client {
+        pub mod error_response {
+            pub use crate::transport::client::error_response::in_words;
+        }
         pub mod http {
             pub use crate::transport::client::http::{ExchangeEvent, ExchangeObserver};
         }
@@ -225,6 +258,24 @@ pub mod transport {
         pub mod heads {
             pub use crate::transport::listen::heads::Heads;
         }
+        pub mod origin_check {
+            pub use crate::transport::listen::origin_check::Access;
+        }
+    }
+}
+
+pub mod tui {
+    pub mod ansi {
+        pub use crate::tui::ansi::{plain, styled, wrapped};
+    }
+    pub mod effect {
+        pub use crate::tui::effect::PageLine;
+    }
+    pub mod keys {
+        pub use crate::tui::keys::Motion;
+    }
+    pub mod text {
+        pub use crate::tui::text::Text;
     }
 }
 

@@ -12,4 +12,4 @@ mod picker;
 mod prompt;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;

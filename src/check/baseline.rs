@@ -15,7 +15,7 @@ const VERSION: u32 = 2;
 
 /// What makes two findings the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub(crate) struct Identity {
+pub struct Identity {
     /// The rule's name.
     pub rule: String,
     /// The method of the message.
@@ -49,7 +49,7 @@ pub(crate) type Numbers = BTreeMap<Identity, u64>;
 
 /// The known findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Baseline {
+pub struct Baseline {
     /// The number of findings that an entry excuses; any number if there is none.
     entries: BTreeMap<Identity, Option<u64>>,
 }
@@ -112,7 +112,7 @@ impl Baseline {
     /// # Errors
     ///
     /// What is wrong with the text.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, String> {
         let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match document.version {
             1..=VERSION => Ok(Self { entries: document.findings.into_iter().map(Entry::divided).collect() }),
@@ -121,7 +121,7 @@ impl Baseline {
     }
 
     /// Returns the text of the file, the same for the same findings.
-    pub(crate) fn to_text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let document = Document { version: VERSION, findings: self.entries.iter().map(Entry::of).collect() };
         let text = serde_json::to_string_pretty(&document).unwrap_or_default();
         format!("{text}\n")

@@ -11,7 +11,7 @@ const MAX_PART: usize = 120;
 
 /// A part of a message, as safe text on one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Excerpt {
+pub struct Excerpt {
     /// What stands before it, with an ellipsis if there is more.
     pub before: String,
     /// The place itself, with an ellipsis if there is more.

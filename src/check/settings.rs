@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The section `[validate]` of a settings file. Every member is optional, and options of the command line replace it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(crate) struct ValidateSection {
+pub struct ValidateSection {
     /// The least severe finding that fails.
     pub fail_on: Option<FailOn>,
     /// The rules to check: names, or patterns with `*`.
@@ -30,7 +30,7 @@ pub(crate) struct ValidateSection {
 /// The least severe finding that fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum FailOn {
+pub enum FailOn {
     /// Any finding.
     Info,
     /// Warnings and errors.
@@ -57,7 +57,7 @@ impl FailOn {
 /// What to do with findings in messages that mcpreel injected, and in the responses to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Injected {
+pub enum Injected {
     /// Report them, but do not count them.
     #[default]
     Report,
@@ -72,7 +72,7 @@ pub(crate) enum Injected {
 /// The severity that a user gives a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Level {
+pub enum Level {
     /// The rule is not checked.
     Off,
     /// Worth knowing.
@@ -97,7 +97,7 @@ impl Level {
 /// Findings that are excused, by rule and place.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Suppression {
+pub struct Suppression {
     /// The rule: a name, or a pattern with `*`.
     pub rule: String,
     /// The method of the message: a name, or a pattern.

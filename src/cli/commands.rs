@@ -1,6 +1,6 @@
 //! The subcommands, one file each: arguments, help and implementation.
 
-mod call;
+pub(super) mod call;
 mod completions;
 mod demo;
 mod diff;

@@ -20,7 +20,7 @@ const PACKS: &str = "packs";
 /// Why the file, or a table in it, is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{line}:{column}: {message}")]
-pub(crate) struct ProjectFileError {
+pub struct ProjectFileError {
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
@@ -31,7 +31,7 @@ pub(crate) struct ProjectFileError {
 
 /// The parsed file.
 #[derive(Clone, Debug)]
-pub(crate) struct ProjectFile {
+pub struct ProjectFile {
     document: Document<String>,
 }
 
@@ -41,7 +41,7 @@ impl ProjectFile {
     /// # Errors
     ///
     /// If the text is not TOML, or has a table that mcpreel does not know.
-    pub(crate) fn parse(text: &str) -> Result<Self, ProjectFileError> {
+    pub fn parse(text: &str) -> Result<Self, ProjectFileError> {
         let document = Document::parse(text.to_owned()).map_err(|error| place(text, error.span(), error.message()))?;
         for (name, _) in document.as_table() {
             if !TABLES.contains(&name) && name != PACKS {
@@ -62,7 +62,7 @@ impl ProjectFile {
     /// # Errors
     ///
     /// If the member is not a list of strings; with the place in the file.
-    pub(crate) fn packs(&self) -> Result<Vec<String>, ProjectFileError> {
+    pub fn packs(&self) -> Result<Vec<String>, ProjectFileError> {
         let Some(item) = self.document.get(PACKS) else { return Ok(Vec::new()) };
         let wrong = |span: Option<Range<usize>>| {
             place(self.document.raw(), span.or_else(|| item.span()), "expected a list of files or names of packs")
@@ -79,7 +79,7 @@ impl ProjectFile {
     /// # Errors
     ///
     /// If the table's content does not fit `T`; with the place in the file.
-    pub(crate) fn table<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ProjectFileError> {
+    pub fn table<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ProjectFileError> {
         debug_assert!(TABLES.contains(&name), "{name} is not in TABLES");
         let Some(item) = self.document.get(name) else { return Ok(T::default()) };
         let invalid = |span: Option<Range<usize>>, message: &str| {

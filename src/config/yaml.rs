@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// A client whose configuration is YAML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub enum Dialect {
     /// Goose.
     Goose,
     /// Continue.
@@ -19,7 +19,7 @@ pub(crate) enum Dialect {
 /// # Errors
 ///
 /// If the text is not YAML, or not the configuration of a known client: what is wrong.
-pub(crate) fn to_json(text: &str) -> Result<(Dialect, String), String> {
+pub fn to_json(text: &str) -> Result<(Dialect, String), String> {
     let root: Value = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
     let (dialect, servers) = match (&root["extensions"], &root["mcpServers"]) {
         (Value::Object(extensions), _) => (Dialect::Goose, extensions.iter().map(goose_server).collect()),

@@ -50,7 +50,7 @@ pub(crate) const EXPORT_PROTO_METRICS: ExportFormat = ExportFormat {
 
 /// Whose view spans and metrics have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     /// The client's.
     Client,
     /// The server's.
@@ -59,7 +59,7 @@ pub(crate) enum Side {
 
 /// What spans and metrics contain.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// Whose view they have; by default the server's if the recording was made by a listener, else the client's.
     pub side: Option<Side>,
     /// Whether spans contain arguments and results.

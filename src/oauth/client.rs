@@ -15,7 +15,7 @@ use url::Url;
 
 /// Who mcpreel is for an authorization server.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Identity {
+pub enum Identity {
     /// A client that mcpreel registers itself.
     #[default]
     Dynamic,
@@ -47,7 +47,7 @@ impl Identity {
 /// How a client got its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Registration {
+pub enum Registration {
     /// mcpreel registered it.
     Dynamic,
     /// The user registered it.
@@ -58,7 +58,7 @@ pub(crate) enum Registration {
 
 /// A client of one authorization server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Client {
+pub struct Client {
     /// Its id.
     pub id: String,
     /// Its secret; public clients have none.
@@ -97,7 +97,7 @@ impl Client {
 ///
 /// # Errors
 /// There is no way to become a client.
-pub(crate) async fn client(
+pub async fn client(
     exchanges: &dyn Exchanges,
     server: &AuthorizationServer,
     (identity, known): (&Identity, Option<&Client>),

@@ -12,7 +12,7 @@ use url::Url;
 
 /// A server that requires a token, and where to get one.
 #[derive(Clone, Debug)]
-pub(crate) struct ProtectedServer {
+pub struct ProtectedServer {
     /// Its URL.
     pub server: Url,
     /// Its resource identifier, for which tokens are requested (RFC 8707).
@@ -27,7 +27,7 @@ pub(crate) struct ProtectedServer {
 
 /// An authorization server, according to its own validated metadata.
 #[derive(Clone, Debug)]
-pub(crate) struct AuthorizationServer {
+pub struct AuthorizationServer {
     /// Its identifier, exactly as in its metadata.
     pub issuer: String,
     /// Where the user logs in.
@@ -79,7 +79,7 @@ struct IssuerMetadata {
 ///
 /// # Errors
 /// There is no metadata, or it must not be used.
-pub(crate) async fn discover(
+pub async fn discover(
     exchanges: &dyn Exchanges,
     server: &Url,
     challenge: &Challenge,

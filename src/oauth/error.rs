@@ -7,7 +7,7 @@ const MAX_CHARS: usize = 300;
 
 /// Why a login failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum OAuthError {
+pub enum OAuthError {
     /// No answer, or one that cannot be used.
     #[error("{0}")]
     Exchange(String),

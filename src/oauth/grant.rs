@@ -24,7 +24,7 @@ const MAX_REPLACED: usize = 8;
 
 /// The tokens for one server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Grant {
+pub struct Grant {
     /// The server's URL.
     pub server: String,
     /// The resource that the tokens are for.
@@ -110,7 +110,7 @@ impl Grant {
 
     /// This login in place of an earlier one. Returns that one if its tokens should be revoked now: some authorization
     /// servers revoke all tokens of a client at once, so those of the same client are kept until the logout.
-    pub(crate) fn replacing(mut self, mut earlier: Self) -> (Self, Option<Self>) {
+    pub fn replacing(mut self, mut earlier: Self) -> (Self, Option<Self>) {
         self.replaced.append(&mut earlier.replaced);
         let mut now = Some(earlier);
         if let Some(earlier) = now.take_if(|it| it.issuer == self.issuer && it.client.id == self.client.id) {
@@ -123,19 +123,19 @@ impl Grant {
     }
 
     /// The value of `Authorization`.
-    pub(crate) fn header(&self) -> Option<HeaderValue> {
+    pub fn header(&self) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", self.access_token.secret())).ok()?;
         value.set_sensitive(true);
         Some(value)
     }
 
     /// Whether the access token has expired, or is about to.
-    pub(crate) fn is_stale(&self, now: u64) -> bool {
+    pub fn is_stale(&self, now: u64) -> bool {
         self.renew_at.is_some_and(|at| now >= at)
     }
 
     /// Whether the access token has all these scopes.
-    pub(crate) fn has_scopes(&self, wanted: &[String]) -> bool {
+    pub fn has_scopes(&self, wanted: &[String]) -> bool {
         wanted.iter().all(|scope| self.scopes.contains(scope))
     }
 
@@ -160,7 +160,7 @@ impl Grant {
     ///
     /// # Errors
     /// [`OAuthError::Ended`] if the user has to log in again; else the authorization server gave no usable token.
-    pub(crate) async fn refresh(&self, exchanges: &dyn Exchanges, now: u64) -> Result<Self, OAuthError> {
+    pub async fn refresh(&self, exchanges: &dyn Exchanges, now: u64) -> Result<Self, OAuthError> {
         let Some(refresh_token) = &self.refresh_token else {
             return Err(OAuthError::Ended("there is no refresh token".to_owned()));
         };
@@ -175,7 +175,7 @@ impl Grant {
     ///
     /// # Errors
     /// The authorization server refused.
-    pub(crate) async fn revoke(&self, exchanges: &dyn Exchanges) -> Result<bool, OAuthError> {
+    pub async fn revoke(&self, exchanges: &dyn Exchanges) -> Result<bool, OAuthError> {
         for earlier in &self.replaced {
             earlier.revoke_own(exchanges).await?;
         }

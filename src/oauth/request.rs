@@ -10,7 +10,7 @@ use url::Url;
 use url::form_urlencoded::parse;
 
 /// The random values of one login, each with at least 256 bits in letters that URLs can contain.
-pub(crate) struct Secrets {
+pub struct Secrets {
     /// Binds the response to the request.
     pub state: String,
     /// Binds the code to this client (RFC 7636).
@@ -18,7 +18,7 @@ pub(crate) struct Secrets {
 }
 
 /// A login that waits for its response.
-pub(crate) struct AuthorizationRequest {
+pub struct AuthorizationRequest {
     server: ProtectedServer,
     client: Client,
     scopes: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct AuthorizationRequest {
 
 /// What a request to the redirect address means for the login.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// It does not belong to this login, which continues to wait. Contains the reason as a sentence.
     Foreign(&'static str),
     /// The response: a code, or the reason why there is none.
@@ -41,7 +41,7 @@ impl AuthorizationRequest {
     ///
     /// # Errors
     /// The metadata contains an endpoint that cannot be used.
-    pub(crate) fn new(
+    pub fn new(
         server: ProtectedServer,
         client: Client,
         scopes: Vec<String>,
@@ -61,13 +61,13 @@ impl AuthorizationRequest {
     }
 
     /// The URL for the user's browser.
-    pub(crate) fn url(&self) -> &Url {
+    pub fn url(&self) -> &Url {
         &self.url
     }
 
     /// Reads the query of a request to the redirect address. Only a response with our `state` and from our
     /// authorization server counts (MCP 2026-07-28, Authorization Response Validation).
-    pub(crate) fn read_answer(&self, query: &str) -> Answer {
+    pub fn read_answer(&self, query: &str) -> Answer {
         let all = |wanted: &str| -> Vec<String> {
             let pairs = parse(query.as_bytes()).filter(|(name, _)| name == wanted);
             pairs.map(|(_, value)| value.into_owned()).collect()
@@ -99,7 +99,7 @@ impl AuthorizationRequest {
     ///
     /// # Errors
     /// The authorization server gave no usable token.
-    pub(crate) async fn redeem(
+    pub async fn redeem(
         &self,
         exchanges: &dyn Exchanges,
         code: AuthorizationCode,

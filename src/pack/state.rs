@@ -5,7 +5,7 @@ use super::pointer::{Part, Pointer};
 use crate::proposals::recent::{Digest, Recent};
 use crate::proposals::{CapabilityPlace, Findings, Observed, Rule, Side, clip};
 use crate::protocol::schema::SchemaViolation;
-use crate::validate::foreign_schema::{self, Compiled};
+use crate::validate::foreign_schema::{ForeignSchema, Verdict};
 use crate::wire::{Direction, MessageKind};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -69,7 +69,7 @@ pub(super) enum State {
     /// What has come before, by key, and whether that was used.
     Before { known: Recent<Key, bool>, lost: bool },
     /// The schemas so far, by name.
-    Schemas(Recent<Key, Compiled>),
+    Schemas(Recent<Key, ForeignSchema>),
 }
 
 impl State {
@@ -332,7 +332,7 @@ fn matches_schema(at: &At<'_>, each: Option<&Pointer>, value: &Pointer, definiti
 }
 
 fn matches_schema_of(
-    known: &Recent<Key, Compiled>,
+    known: &Recent<Key, ForeignSchema>,
     at: &At<'_>,
     each: Option<&Pointer>,
     (key, value): (&Pointer, &Pointer),
@@ -340,10 +340,11 @@ fn matches_schema_of(
 ) {
     for part in Part::each(at.message, each) {
         let (Some(name), Some(found)) = (part.get(key), part.get(value)) else { continue };
-        let Some(Compiled::Usable(validator)) = known.get(&key_of(name)) else { continue };
-        match foreign_schema::differences(validator, found) {
-            None => findings.hold(at.rule),
-            Some(differences) => {
+        let Some(schema) = known.get(&key_of(name)) else { continue };
+        match schema.judge(found) {
+            Verdict::Unknown => findings.give_up(at.rule),
+            Verdict::Conforms => findings.hold(at.rule),
+            Verdict::Differs(differences) => {
                 let seen = format!("{} that is not as the schema of {name} says: {differences}", at.sent());
                 findings.note_at(at.rule, at.message.seq, part.path(value), seen);
             }
@@ -352,7 +353,7 @@ fn matches_schema_of(
 }
 
 /// Remembers the schemas in a message.
-fn note_schemas(known: &mut Recent<Key, Compiled>, at: &At<'_>, kind: &CheckKind, findings: &mut Findings) {
+fn note_schemas(known: &mut Recent<Key, ForeignSchema>, at: &At<'_>, kind: &CheckKind, findings: &mut Findings) {
     let CheckKind::MatchesSchemaOf { schemas, name, schema, .. } = kind else { return };
     for part in Part::each(at.message, Some(schemas)) {
         let (Some(name), Some(schema)) = (part.get(name), part.get(schema)) else { continue };
@@ -360,7 +361,7 @@ fn note_schemas(known: &mut Recent<Key, Compiled>, at: &At<'_>, kind: &CheckKind
             findings.give_up(at.rule);
             continue;
         }
-        known.insert(key_of(name), foreign_schema::compile(schema));
+        known.insert(key_of(name), ForeignSchema::new(schema.clone()));
     }
 }
 

@@ -32,7 +32,7 @@ const MAX_EXTENSIONS: usize = 31;
 const MARKS: [Mark; 6] = [Mark::Injected, Mark::Invalid, Mark::Late, Mark::Unasked, Mark::Truncated, Mark::Unanswered];
 
 /// What stands in the page beside the events.
-pub(crate) struct Summary<'a> {
+pub struct Summary<'a> {
     /// When the recording began, for people.
     pub created: String,
     /// Whether secrets are replaced.
@@ -46,7 +46,7 @@ pub(crate) struct Summary<'a> {
 }
 
 /// Writes the page of one session.
-pub(crate) struct SessionPage<W> {
+pub struct SessionPage<W> {
     out: W,
     viewer: Viewer,
     words: Words,
@@ -67,7 +67,7 @@ impl<W: Write> SessionPage<W> {
     /// # Errors
     ///
     /// Writing failed.
-    pub(crate) fn begin(out: W, title: &str, registry: &'static Registry) -> io::Result<Self> {
+    pub fn begin(out: W, title: &str, registry: &'static Registry) -> io::Result<Self> {
         let names = registry.iter().map(|proposal| proposal.descriptor().name).take(MAX_EXTENSIONS);
         let filter = |name| Some((name, Filter::parse_knowing(&format!("ext:{name}"), registry).ok()?));
         let mut page = Self {
@@ -92,7 +92,7 @@ impl<W: Write> SessionPage<W> {
     /// # Errors
     ///
     /// Writing failed.
-    pub(crate) fn take(&mut self, event: &Event<'_>, methods: &[Box<str>], is_selected: bool) -> io::Result<()> {
+    pub fn take(&mut self, event: &Event<'_>, methods: &[Box<str>], is_selected: bool) -> io::Result<()> {
         let header = event.header;
         let kind = header.message.as_ref().map(|message| message.kind);
         let placed = match kind {
@@ -170,7 +170,7 @@ impl<W: Write> SessionPage<W> {
     /// # Errors
     ///
     /// Writing failed.
-    pub(crate) fn finish(mut self, summary: Summary<'_>) -> io::Result<(W, u64)> {
+    pub fn finish(mut self, summary: Summary<'_>) -> io::Result<(W, u64)> {
         self.write_block()?;
         let names = MARKS.map(Mark::name);
         self.columns.finish(self.steps.all(), &names, &mut self.texts);

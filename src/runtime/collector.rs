@@ -32,7 +32,7 @@ const AGAIN: [u16; 4] = [429, 502, 503, 504];
 
 /// What a request contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signal {
+pub enum Signal {
     /// Spans.
     Traces,
     /// Metrics.
@@ -63,11 +63,30 @@ pub(crate) struct Patience {
 
 /// What the collector made of a request that it accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Accepted {
+pub struct Accepted {
     /// The number of spans, or of data points, that it rejected.
     pub rejected: u64,
     /// What it says about that.
     pub words: String,
+}
+
+impl Accepted {
+    /// What an accepted request's response says. An empty one says that everything was accepted.
+    pub fn read(signal: Signal, is_json: bool, body: &[u8]) -> Self {
+        let (rejected, words) = match (is_json, signal) {
+            (true, _) => partial_success(&serde_json::from_slice(body).unwrap_or_default()),
+            (false, Signal::Traces) => {
+                let read = ExportTraceServiceResponse::decode(body).unwrap_or_default();
+                read.partial_success.map(|partial| (partial.rejected_spans, partial.error_message))
+            }
+            (false, Signal::Metrics) => {
+                let read = ExportMetricsServiceResponse::decode(body).unwrap_or_default();
+                read.partial_success.map(|partial| (partial.rejected_data_points, partial.error_message))
+            }
+        }
+        .unwrap_or_default();
+        Self { rejected: u64::try_from(rejected).unwrap_or(0), words: excerpt(&words, MAX_WORDS) }
+    }
 }
 
 /// A collector.
@@ -144,7 +163,9 @@ impl Collector {
         loop {
             let posted = timeout(destination.limit, poster.post(body.clone(), MAX_RESPONSE)).await;
             let (wait, error) = match posted {
-                Ok(Ok(posted)) if (200..300).contains(&posted.status) => return Ok(self.read(signal, &posted)),
+                Ok(Ok(posted)) if (200..300).contains(&posted.status) => {
+                    return Ok(Accepted::read(signal, self.is_json, &posted.body));
+                }
                 Ok(Ok(posted)) => {
                     let wait = AGAIN.contains(&posted.status).then(|| retry_after(&posted).unwrap_or(pause));
                     (wait, self.refused(&posted, destination))
@@ -153,7 +174,7 @@ impl Collector {
                 // It may have arrived.
                 Err(_) => (None, late(destination)),
             };
-            let Some(wait) = wait.filter(|wait| began.elapsed() + *wait <= how.total) else { return Err(error) };
+            let Some(wait) = wait.filter(|wait| fits(began.elapsed(), *wait, how.total)) else { return Err(error) };
             if let Some(report) = how.report.take() {
                 report(&format!("{}; trying again", error.message));
             }
@@ -162,23 +183,6 @@ impl Collector {
             self.set_waits(None);
             pause = (pause * 2).min(MAX_PAUSE);
         }
-    }
-
-    /// What an accepted request's response says. An empty one says that everything was accepted.
-    fn read(&self, signal: Signal, posted: &Posted) -> Accepted {
-        let (rejected, words) = match (self.is_json, signal) {
-            (true, _) => partial_success(&serde_json::from_slice(&posted.body).unwrap_or_default()),
-            (false, Signal::Traces) => {
-                let read = ExportTraceServiceResponse::decode(&posted.body[..]).unwrap_or_default();
-                read.partial_success.map(|partial| (partial.rejected_spans, partial.error_message))
-            }
-            (false, Signal::Metrics) => {
-                let read = ExportMetricsServiceResponse::decode(&posted.body[..]).unwrap_or_default();
-                read.partial_success.map(|partial| (partial.rejected_data_points, partial.error_message))
-            }
-        }
-        .unwrap_or_default();
-        Accepted { rejected: u64::try_from(rejected).unwrap_or(0), words: excerpt(&words, MAX_WORDS) }
     }
 
     fn refused(&self, posted: &Posted, destination: &Destination) -> CommandError {
@@ -226,6 +230,11 @@ fn compressed(body: &[u8]) -> Bytes {
     // Writing to memory does not fail.
     let _ = gzip.write_all(body);
     gzip.finish().unwrap_or_default().into()
+}
+
+/// Whether a pause is over in time.
+fn fits(elapsed: Duration, pause: Duration, total: Duration) -> bool {
+    pause <= total.saturating_sub(elapsed)
 }
 
 /// The pause that the collector asks for: seconds, or a date.
@@ -318,5 +327,8 @@ mod tests {
         assert_eq!(after("Fri, 01 Jan 1999 00:00:00 GMT"), Some(Duration::ZERO));
         assert!(after("Fri, 01 Jan 2100 00:00:00 GMT").is_some_and(|pause| pause > MAX_PAUSE));
         assert_eq!(after("soon"), None);
+        let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+        let longest = after(&u64::MAX.to_string()).expect("a pause");
+        assert!(!fits(second, longest, minute) && !fits(second, minute, minute) && fits(second, second, minute));
     }
 }

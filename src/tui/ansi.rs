@@ -25,12 +25,12 @@ fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// Returns the text without colours.
-pub(crate) fn plain(line: &str) -> String {
+pub fn plain(line: &str) -> String {
     parts(line).filter_map(|part| if let Part::Letter(letter) = part { Some(letter) } else { None }).collect()
 }
 
 /// Returns the line for the screen. What could control a terminal is shown as a visible character.
-pub(super) fn styled(line: &str) -> Line<'static> {
+pub fn styled(line: &str) -> Line<'static> {
     let (mut spans, mut style, mut text) = (Vec::new(), Style::new(), String::new());
     for part in parts(line) {
         match part {
@@ -74,7 +74,7 @@ fn changed(mut style: Style, sequence: &str) -> Style {
 
 /// Divides a line into rows of at most `width` columns, after a space if there is one in the second half. Each row begins
 /// with the colours that the row before it ended with.
-pub(super) fn wrapped(line: &str, width: usize) -> Vec<String> {
+pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     let (mut rows, mut row, mut columns, mut active) = (Vec::new(), String::new(), 0, String::new());
     // The place after the last space: in the row, in columns, and the colours there.
     let mut space: Option<(usize, usize, String)> = None;

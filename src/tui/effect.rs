@@ -169,7 +169,7 @@ impl PageKind {
 
 /// A line of a view, and the event that it is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PageLine {
+pub struct PageLine {
     /// Its text, with colours.
     pub text: String,
     /// The number of its event.

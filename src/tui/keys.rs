@@ -37,7 +37,7 @@ pub(crate) enum Key {
 
 /// How far a key moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Motion {
+pub enum Motion {
     /// This many lines, downwards if positive.
     Lines(isize),
     /// This many screens.

@@ -12,7 +12,7 @@ const FOLDED_DEPTH: usize = 4;
 
 /// A row on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TextRow {
+pub struct TextRow {
     /// The line that it shows, or a part of it.
     pub line: usize,
     /// Its text, with colours.
@@ -21,7 +21,7 @@ pub(crate) struct TextRow {
 
 /// A text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Text {
+pub struct Text {
     lines: Vec<PageLine>,
     /// What can be folded: the first line and the last one of each part.
     parts: BTreeMap<usize, usize>,
@@ -37,7 +37,7 @@ pub(crate) struct Text {
 
 impl Text {
     /// A text of lines. If it is JSON, its parts can be folded.
-    pub(crate) fn new(lines: Vec<PageLine>, is_json: bool, (width, height): (usize, usize)) -> Self {
+    pub fn new(lines: Vec<PageLine>, is_json: bool, (width, height): (usize, usize)) -> Self {
         let parts = if is_json { parts(&lines) } else { BTreeMap::new() };
         let is_deep = |at: &usize| indentation(&ansi::plain(&lines[*at].text)) >= FOLDED_DEPTH;
         let folded = match lines.len() > LONG {
@@ -50,27 +50,27 @@ impl Text {
     }
 
     /// The rows on the screen.
-    pub(crate) fn visible(&self) -> &[TextRow] {
+    pub fn visible(&self) -> &[TextRow] {
         &self.rows[self.top.min(self.rows.len())..(self.top + self.height).min(self.rows.len())]
     }
 
     /// The place of the cursor on the screen.
-    pub(crate) fn cursor_on_screen(&self) -> usize {
+    pub fn cursor_on_screen(&self) -> usize {
         self.cursor - self.top.min(self.cursor)
     }
 
     /// How far the text is scrolled, in rows: the first one on the screen, and the number of all.
-    pub(crate) fn extent(&self) -> (usize, usize) {
+    pub fn extent(&self) -> (usize, usize) {
         (self.top, self.rows.len())
     }
 
     /// The line with the cursor.
-    pub(crate) fn line(&self) -> Option<&PageLine> {
+    pub fn line(&self) -> Option<&PageLine> {
         self.lines.get(self.rows.get(self.cursor)?.line)
     }
 
     /// Fits the text to the screen.
-    pub(crate) fn resize(&mut self, width: usize, height: usize) {
+    pub fn resize(&mut self, width: usize, height: usize) {
         self.height = height;
         if self.width != width {
             self.width = width;
@@ -80,27 +80,28 @@ impl Text {
     }
 
     /// Keeps the place of another text that had the same lines, as far as possible.
-    pub(crate) fn stay_at(&mut self, other: &Self) {
+    pub fn stay_at(&mut self, other: &Self) {
         self.cursor = other.cursor.min(self.rows.len().saturating_sub(1));
         self.top = other.top;
         self.scroll();
     }
 
     /// Goes to the first line that is about an event.
-    pub(crate) fn go_to_first_event(&mut self) {
+    pub fn go_to_first_event(&mut self) {
         if let Some(line) = self.lines.iter().position(|line| line.seq.is_some()) {
             self.cursor = self.rows.partition_point(|row| row.line < line);
             self.scroll();
         }
     }
 
-    pub(crate) fn go(&mut self, motion: Motion) {
+    /// Moves the cursor.
+    pub fn go(&mut self, motion: Motion) {
         self.cursor = motion.from(self.cursor, self.rows.len(), self.height);
         self.scroll();
     }
 
     /// Folds or unfolds the part that begins at the cursor, or the one around it. Returns whether there is one.
-    pub(crate) fn fold(&mut self) -> bool {
+    pub fn fold(&mut self) -> bool {
         let Some(line) = self.rows.get(self.cursor).map(|row| row.line) else { return false };
         let around = |(start, end): (&usize, &usize)| (*start <= line && line <= *end).then_some(*start);
         let Some(start) = self.parts.range(..=line).rev().find_map(around) else { return false };
@@ -112,7 +113,7 @@ impl Text {
     }
 
     /// Unfolds all parts if any is folded; else folds all but the outermost.
-    pub(crate) fn fold_all(&mut self) {
+    pub fn fold_all(&mut self) {
         let line = self.rows.get(self.cursor).map_or(0, |row| row.line);
         if self.folded.is_empty() {
             let outermost: Vec<usize> = self.parts.keys().copied().take(1).collect();
@@ -125,7 +126,7 @@ impl Text {
 
     /// Goes to the next row with a text, in lower case, or to the previous one. Continues at the other end. Returns whether there is
     /// one.
-    pub(crate) fn search(&mut self, needle: &str, forward: bool) -> bool {
+    pub fn search(&mut self, needle: &str, forward: bool) -> bool {
         let count = self.lines.len();
         let from = self.rows.get(self.cursor).map_or(0, |row| row.line);
         let nth = |step: usize| if forward { (from + step) % count } else { (from + count - step) % count };
@@ -141,7 +142,7 @@ impl Text {
     }
 
     /// Goes to the first line about an event with this number or a later one.
-    pub(crate) fn go_to_event(&mut self, seq: u64) {
+    pub fn go_to_event(&mut self, seq: u64) {
         let found = self.lines.iter().position(|line| line.seq.is_some_and(|of| of >= seq));
         if let Some(found) = found {
             self.lay_out_at(found);

@@ -1,7 +1,10 @@
-//! JSON Schemas that a peer sends: compiled within limits, and never by fetching anything.
+//! JSON Schemas that a peer sends: compiled and used within limits, and never by fetching anything.
+
+mod steps;
 
 use crate::proposals::recent::{Digest, Recent, digest};
-use jsonschema::{Draft, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,6 +15,15 @@ const MAX_VALUES: usize = 4096;
 const MAX_DEPTH: usize = 64;
 /// Violations that are described.
 const MAX_SHOWN: usize = 3;
+/// The number of steps up to which any value is checked, what each item and member of the value adds to it, and the
+/// number for the largest values.
+const FREE_STEPS: usize = 100_000;
+const STEPS_A_VALUE: usize = 256;
+const MAX_STEPS: usize = 16 << 20;
+/// The number of steps up to which violations are described. A description takes more time, and memory for each step.
+const MAX_DESCRIBED_STEPS: usize = 20_000;
+/// The number of steps up to which a pattern is compared with a text.
+const MAX_PATTERN_STEPS: usize = 50_000;
 
 /// What became of a schema.
 #[derive(Debug)]
@@ -24,12 +36,23 @@ pub(crate) enum Compiled {
     Unknown,
 }
 
+/// What a schema says about a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It conforms.
+    Conforms,
+    /// It does not, for this reason.
+    Differs(String),
+    /// The schema cannot be used, or checking the value would take too long.
+    Unknown,
+}
+
 /// The number of compiled schemas that connections share.
 const SHARED: usize = 1024;
 
 /// A schema that a peer sent.
 #[derive(Debug)]
-pub(super) struct ForeignSchema {
+pub(crate) struct ForeignSchema {
     pub source: Value,
     pub compiled: Compiled,
 }
@@ -53,14 +76,56 @@ impl Library {
         if let Some(schema) = known.get(&key).filter(|schema| schema.source == *source) {
             return Arc::clone(schema);
         }
-        let schema = Arc::new(ForeignSchema { source: source.clone(), compiled: compile(source) });
+        let schema = Arc::new(ForeignSchema::new(source.clone()));
         known.insert(key, Arc::clone(&schema));
         schema
     }
 }
 
-/// Compiles a schema. Without `$schema`, its dialect is 2020-12.
-pub(crate) fn compile(schema: &Value) -> Compiled {
+impl ForeignSchema {
+    /// Compiles a schema. Without `$schema`, its dialect is 2020-12.
+    pub(crate) fn new(source: Value) -> Self {
+        Self { compiled: compile(&source), source }
+    }
+
+    /// Checks a value.
+    pub(crate) fn judge(&self, value: &Value) -> Verdict {
+        self.judge_within(&mut 1, value)
+    }
+
+    /// Checks a value. After so many descriptions, which no report shows, it only says that a value differs: descriptions
+    /// take much longer than the check.
+    pub(super) fn judge_within(&self, descriptions: &mut usize, value: &Value) -> Verdict {
+        let Compiled::Usable(validator) = &self.compiled else { return Verdict::Unknown };
+        let limit = FREE_STEPS + STEPS_A_VALUE * steps::size(value);
+        let Some(steps) = steps::steps(&self.source, value, limit.min(MAX_STEPS)) else { return Verdict::Unknown };
+        if validator.is_valid(value) {
+            return Verdict::Conforms;
+        }
+        if *descriptions == 0 || steps > MAX_DESCRIBED_STEPS {
+            return Verdict::Differs("not as the schema says".to_owned());
+        }
+        let errors: Vec<_> = validator.iter_errors(value).take(MAX_SHOWN).collect();
+        if errors.iter().any(is_undecided) {
+            return Verdict::Unknown;
+        }
+        *descriptions -= 1;
+        Verdict::Differs(errors.iter().map(at).collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// Returns whether a pattern was not compared to the end.
+fn is_undecided(error: &ValidationError<'_>) -> bool {
+    match error.kind() {
+        ValidationErrorKind::BacktrackLimitExceeded { .. } => true,
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            context.iter().flatten().any(is_undecided)
+        }
+        _ => false,
+    }
+}
+
+fn compile(schema: &Value) -> Compiled {
     if !fits(schema, MAX_DEPTH, &mut MAX_VALUES.clone()) {
         return Compiled::Unknown;
     }
@@ -75,7 +140,12 @@ pub(crate) fn compile(schema: &Value) -> Compiled {
     if let Err(error) = checked {
         return Compiled::Invalid(at(&error));
     }
-    jsonschema::options().with_draft(draft).build(schema).map_or(Compiled::Unknown, |it| Compiled::Usable(Box::new(it)))
+    if steps::has_identified_parts(schema, draft) {
+        return Compiled::Unknown;
+    }
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_PATTERN_STEPS);
+    let built = jsonschema::options().with_draft(draft).with_pattern_options(patterns).build(schema);
+    built.map_or(Compiled::Unknown, |validator| Compiled::Usable(Box::new(validator)))
 }
 
 fn dialect(schema: &Value) -> Option<Draft> {
@@ -102,27 +172,7 @@ fn fits(value: &Value, depth: usize, left: &mut usize) -> bool {
     }
 }
 
-/// Describes how a value differs from its schema, if it does. After so many descriptions, which no report shows, it only
-/// says that it differs: descriptions take much longer than the check.
-pub(super) fn differences_within(left: &mut usize, validator: &Validator, value: &Value) -> Option<String> {
-    if *left > 0 {
-        let described = differences(validator, value);
-        *left -= usize::from(described.is_some());
-        return described;
-    }
-    (!validator.is_valid(value)).then(|| "not as the schema says".to_owned())
-}
-
-/// Describes how a value differs from its schema; `None` if it does not.
-pub(crate) fn differences(validator: &Validator, value: &Value) -> Option<String> {
-    if validator.is_valid(value) {
-        return None;
-    }
-    let shown: Vec<_> = validator.iter_errors(value).take(MAX_SHOWN).map(|error| at(&error)).collect();
-    Some(shown.join("; "))
-}
-
-fn at(error: &jsonschema::ValidationError<'_>) -> String {
+fn at(error: &ValidationError<'_>) -> String {
     let (place, reason) = (error.instance_path().to_string(), error.to_string());
     let reason = crate::wire::mask::masked(&reason);
     let reason = crate::proposals::clip(&reason, 160);
@@ -164,23 +214,66 @@ mod tests {
         assert!(!Arc::ptr_eq(&compiled, &library.schema(&other)));
     }
 
+    fn usable(schema: Value) -> ForeignSchema {
+        let schema = ForeignSchema::new(schema);
+        assert!(matches!(schema.compiled, Compiled::Usable(_)), "{:?}", schema.compiled);
+        schema
+    }
+
     #[test]
     fn only_some_differences_are_described() {
-        let Compiled::Usable(validator) = compile(&json!({"type": "string"})) else { panic!("usable") };
-        let mut left = 1;
-        let mut check = |value: Value| differences_within(&mut left, &validator, &value);
-        assert_eq!(check(json!("x")), None);
-        assert!(check(json!(7)).is_some_and(|text| text.contains('7')));
-        assert!(check(json!(8)).is_some_and(|text| !text.contains('8')));
-        assert_eq!(check(json!("x")), None);
+        let (schema, mut left) = (usable(json!({"type": "string"})), 1);
+        let mut check = |value: Value| schema.judge_within(&mut left, &value);
+        assert_eq!(check(json!("x")), Verdict::Conforms);
+        assert!(matches!(check(json!(7)), Verdict::Differs(text) if text.contains('7')));
+        assert!(matches!(check(json!(8)), Verdict::Differs(text) if !text.contains('8')));
+        assert_eq!(check(json!("x")), Verdict::Conforms);
     }
 
     #[test]
     fn differences_name_their_places() {
-        let Compiled::Usable(validator) = compile(&json!({"properties": {"n": {"type": "integer"}}})) else {
-            panic!("usable");
-        };
-        assert_eq!(differences(&validator, &json!({"n": 7.0})), None, "an integral float is an integer");
-        assert!(differences(&validator, &json!({"n": "x"})).is_some_and(|text| text.starts_with("/n: ")));
+        let schema = usable(json!({"properties": {"n": {"type": "integer"}}}));
+        assert_eq!(schema.judge(&json!({"n": 7.0})), Verdict::Conforms, "an integral float is an integer");
+        assert!(matches!(schema.judge(&json!({"n": "x"})), Verdict::Differs(text) if text.starts_with("/n: ")));
+    }
+
+    /// Each of these would take years or all memory.
+    #[test]
+    fn a_value_is_not_checked_if_that_takes_too_many_steps() {
+        let twice = |form: &str, part: Value| json!({form: [part.clone(), part]});
+        let reference = |at: usize| json!({"$ref": format!("#/$defs/{at}")});
+        for form in ["allOf", "anyOf", "oneOf"] {
+            let last = json!({"required": ["x"]});
+            let definitions = (0..60).map(|at| (at.to_string(), twice(form, reference(at + 1))));
+            let definitions: Value = definitions.chain([("60".to_owned(), last)]).collect();
+            let schema = usable(json!({"$ref": "#/$defs/0", "$defs": definitions}));
+            assert_eq!(schema.judge(&json!({})), Verdict::Unknown, "{form}");
+
+            let schema = usable(json!({"additionalProperties": twice(form, json!({"$ref": "#"})), "required": ["x"]}));
+            let value = (0..50).fold(json!({}), |inner, _| json!({"x": inner}));
+            assert_eq!(schema.judge(&value), Verdict::Unknown, "{form}");
+        }
+    }
+
+    #[test]
+    fn large_differences_are_not_described() {
+        let schema = usable(json!({"items": {"type": "integer"}}));
+        let value = Value::from(vec!["x"; MAX_DESCRIBED_STEPS]);
+        assert_eq!(schema.judge(&value), Verdict::Differs("not as the schema says".to_owned()));
+    }
+
+    #[test]
+    fn a_pattern_that_takes_too_long_is_no_difference() {
+        let pattern = json!({"pattern": r"^(?=a)(a|aa)+\1b$"});
+        for schema in [pattern.clone(), json!({"anyOf": [pattern, {"type": "integer"}]})] {
+            assert_eq!(usable(schema).judge(&"a".repeat(60).into()), Verdict::Unknown);
+        }
+    }
+
+    #[test]
+    fn references_in_parts_with_identifiers_are_not_followed() {
+        let part = json!({"$id": "https://h/x", "$ref": "#/$defs/b", "$defs": {"b": {}}});
+        assert!(matches!(compile(&json!({"$defs": {"a": part}})), Compiled::Unknown));
+        usable(json!({"$id": "https://h/y", "properties": {"$id": {"type": "string"}}}));
     }
 }

@@ -1,7 +1,7 @@
 //! `call`: sends one request, or the requests of a file.
 
 mod advice;
-mod checks;
+pub(in crate::cli) mod checks;
 mod overview;
 
 use crate::cli::client_session::{self, ClientOptions};

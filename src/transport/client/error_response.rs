@@ -96,7 +96,7 @@ impl fmt::Display for Refusal {
 }
 
 /// The beginning of a body on one line; for a web page, only its text.
-pub(crate) fn in_words(body: &[u8]) -> String {
+pub fn in_words(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_READ)]);
     let start = text.trim_start().get(..9).unwrap_or_default().to_ascii_lowercase();
     let is_page = start.starts_with("<html") || start == "<!doctype";

@@ -15,7 +15,7 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What is allowed in addition to this machine's own names.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Access {
+pub struct Access {
     /// Additional names for `Host`.
     pub hosts: Vec<String>,
     /// Additional origins, such as `https://example.org`.
@@ -30,7 +30,7 @@ impl Access {
     ///
     /// # Errors
     /// Status and reason: 400 if the head is ambiguous, 403 if its sender has no access.
-    pub(crate) fn check(&self, head: &Parts) -> Result<(), Refused> {
+    pub fn check(&self, head: &Parts) -> Result<(), Refused> {
         let host = host(head, |target| self.check_name(target, "the target's host"))?;
         self.check_name(&host, "Host")?;
         match only(&head.headers, ORIGIN)? {

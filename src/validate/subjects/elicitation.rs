@@ -4,7 +4,7 @@ use crate::proposals::Findings;
 use crate::proposals::findings::rules;
 use crate::proposals::recent::Recent;
 use crate::protocol::{Revision, errors};
-use crate::validate::foreign_schema::{Compiled, compile, differences};
+use crate::validate::foreign_schema::{ForeignSchema, Verdict};
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::capabilities::declares_mode;
 use crate::wire::{IdKey, MessageKind};
@@ -129,12 +129,12 @@ impl Elicitation {
         if schema.is_null() {
             return findings.check(&URL_CONTENT, seq, given.is_none(), || "the response has content".to_owned());
         }
-        let Compiled::Usable(validator) = compile(&schema) else { return findings.give_up(&SUBMITTED) };
-        let differs = match given {
-            Some(given) => differences(&validator, given),
-            None => Some("the content is missing".to_owned()),
-        };
-        findings.check(&SUBMITTED, seq, differs.is_none(), || differs.clone().unwrap_or_default());
+        let missing = Verdict::Differs("the content is missing".to_owned());
+        match given.map_or(missing, |given| ForeignSchema::new(schema).judge(given)) {
+            Verdict::Conforms => findings.hold(&SUBMITTED),
+            Verdict::Differs(why) => findings.note(&SUBMITTED, seq, why),
+            Verdict::Unknown => findings.give_up(&SUBMITTED),
+        }
     }
 
     fn required(&mut self, message: &Message<'_>, findings: &mut Findings) {

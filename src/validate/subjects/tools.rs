@@ -4,7 +4,7 @@ use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent};
 use crate::proposals::{Findings, Rule};
 use crate::protocol::{Revision, errors, http};
-use crate::validate::foreign_schema::{Compiled, ForeignSchema, differences_within};
+use crate::validate::foreign_schema::{Compiled, ForeignSchema, Verdict};
 use crate::validate::parse;
 use crate::validate::rules::NOT_CHECKED;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
@@ -305,15 +305,15 @@ impl Tool {
         let (seq, params) = (message.seq(), message.content());
         let empty = json!({});
         let arguments = params.get("arguments").unwrap_or(&empty);
-        let Compiled::Usable(validator) = &self.input.compiled else {
-            findings.give_up(&ARGUMENTS);
-            return None;
-        };
-        let differs = differences_within(descriptions, validator, arguments);
-        findings.check(&ARGUMENTS, seq, differs.is_none(), || {
-            format!("the arguments of {}: {}", params["name"], differs.clone().unwrap_or_default())
-        });
-        differs
+        match self.input.judge_within(descriptions, arguments) {
+            Verdict::Unknown => findings.give_up(&ARGUMENTS),
+            Verdict::Conforms => findings.hold(&ARGUMENTS),
+            Verdict::Differs(why) => {
+                findings.note(&ARGUMENTS, seq, format!("the arguments of {}: {why}", params["name"]));
+                return Some(why);
+            }
+        }
+        None
     }
 
     fn check_support(&self, message: &Message<'_>, name: &str, findings: &mut Findings) {
@@ -336,13 +336,11 @@ impl Tool {
         if let Some(output) = &self.output {
             findings
                 .check(&STRUCTURED_MISSING, seq, given.is_some(), || "the result has no structuredContent".to_owned());
-            match (&output.compiled, given) {
-                (Compiled::Usable(validator), Some(given)) => {
-                    let differs = differences_within(descriptions, validator, given);
-                    findings.check(&STRUCTURED, seq, differs.is_none(), || differs.clone().unwrap_or_default());
-                }
-                (_, Some(_)) => findings.give_up(&STRUCTURED),
-                (_, None) => {}
+            match given.map(|given| output.judge_within(descriptions, given)) {
+                Some(Verdict::Conforms) => findings.hold(&STRUCTURED),
+                Some(Verdict::Differs(why)) => findings.note(&STRUCTURED, seq, why),
+                Some(Verdict::Unknown) => findings.give_up(&STRUCTURED),
+                None => {}
             }
         }
         if let Some(given) = given {

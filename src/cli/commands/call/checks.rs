@@ -78,7 +78,7 @@ struct Check {
 }
 
 /// The checks of a file.
-pub(super) struct Checks {
+pub struct Checks {
     name: String,
     file: String,
     checks: Vec<Check>,
@@ -96,13 +96,22 @@ impl Checks {
             false => std::fs::read_to_string(path),
         };
         let text = text.map_err(|error| CommandError::reading(path, &error))?;
-        let parsed = match Self::document(&text) {
+        Self::parse(&text, path)
+            .map_err(|error| error.hint("`mcpreel call --help` shows such a file; docs/guide/ci.md describes it"))
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// It is not a file with checks.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, CommandError> {
+        match Self::document(text) {
             Ok(document) => Self::of(document, path)
                 .map_err(|reason| CommandError::new(ErrorKind::Input, format!("{}: {reason}", path.display()))),
             Err(error) => Err(CommandError::document(path, &error)
                 .hint("put a value that contains `: `, ` #` or begins with `{` or `[` in single quotes")),
-        };
-        parsed.map_err(|error| error.hint("`mcpreel call --help` shows such a file; docs/guide/ci.md describes it"))
+        }
     }
 
     fn document(text: &str) -> Result<CheckFile, ScenarioError> {

@@ -6,6 +6,10 @@
 # They are the examples' sessions with other times and versions, so that every question there has an answer.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+if [ $# -ne 1 ]; then
+    echo "usage: examples/fleet.sh FOLDER" >&2
+    exit 2
+fi
 folder=$1
 
 # made REEL EXAMPLE [SED-ARGUMENT...]: imports an example after sed has changed it.

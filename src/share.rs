@@ -13,6 +13,7 @@ mod lanes;
 mod layers;
 mod mapped;
 mod merge;
+mod packed;
 mod redaction;
 mod report;
 mod runs;
@@ -20,6 +21,7 @@ mod twin;
 
 pub(crate) use cut::{Cut, Selection};
 pub(crate) use merge::{Merge, Source};
+pub(crate) use packed::Packed;
 pub(crate) use redaction::NOTE;
 pub use redaction::Redaction;
 pub(crate) use report::{Place, Report};

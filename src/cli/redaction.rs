@@ -146,6 +146,15 @@ fn random_key() -> Result<Vec<u8>, CommandError> {
 }
 
 impl RedactOptions {
+    /// Reads the key and the settings, if the user wants to redact something.
+    ///
+    /// # Errors
+    ///
+    /// The key cannot be read, or a setting is not valid.
+    pub(crate) fn check(&self) -> Result<(), CommandError> {
+        if self.redact { self.key.redaction().map(drop) } else { Ok(()) }
+    }
+
     /// Opens a recorded session, redacted if the user wants that. If its recorder was killed, `warn` gets a note.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Notes what looks like a secret in everything that a command prints or writes without redaction.
 
+use super::own_line::own_words;
 use super::printer::{Printer, note};
 use super::recordings::twice::TwicePath;
 use super::redaction::{RedactOptions, learn};
@@ -11,7 +12,7 @@ use crate::wire::text::counted;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Counts the secrets in what a command prints or writes.
 pub(crate) struct SecretWarning {
@@ -97,14 +98,15 @@ impl SecretWarning {
 }
 
 impl RedactOptions {
-    /// Prints a note if a report that is not redacted contains what looks like a secret.
+    /// Prints a note if a report that is not redacted contains what looks like a secret. The paths of the files that are
+    /// reported on are none.
     ///
     /// # Errors
     ///
     /// A setting is not valid.
     pub(crate) fn warn_of_report(&self, report: &str) -> Result<(), CommandError> {
         let mut warning = SecretWarning::new(self)?;
-        warning.take_text(report);
+        warning.take_text(&without_own_paths(report));
         warning.print();
         Ok(())
     }
@@ -117,6 +119,19 @@ impl RedactOptions {
     pub(crate) fn warn_of_text(&self, text: &str, printer: &Printer) -> Result<(), CommandError> {
         if printer.is_terminal { Ok(()) } else { self.warn_of_report(text) }
     }
+}
+
+/// The shortest path that is left out of a report. Unit: bytes.
+const SHORTEST_PATH: usize = 8;
+
+/// Returns a report without the paths of files in the command line, and of the folder of reels: the user chose them, or
+/// mcpreel did.
+fn without_own_paths(report: &str) -> Cow<'_, str> {
+    let words = own_words().into_iter().map(PathBuf::from).filter(|word| word.exists());
+    let folders = words.flat_map(|word| [Some(word.clone()), word.parent().map(Path::to_owned)]).flatten();
+    let own = folders.chain(reels::folder().ok()).map(|path| path.display().to_string());
+    let own = own.filter(|path| path.len() >= SHORTEST_PATH && path.contains('/') && report.contains(path.as_str()));
+    own.fold(Cow::Borrowed(report), |report, path| Cow::Owned(report.replace(&path, "")))
 }
 
 /// What a command prints or writes bit by bit: without its secrets, if the user wants that; otherwise, they are counted.
@@ -149,6 +164,20 @@ impl Shared {
         match self.redaction.as_mut().filter(|_| self.replaces) {
             Some(redaction) => learn(redaction, &TwicePath::of(Some(reel))?),
             None => Ok(()),
+        }
+    }
+
+    /// Learns the secrets of a message that is reported on, if they are replaced.
+    pub(crate) fn learn_message(&mut self, message: &[u8]) {
+        if let Some(redaction) = self.redaction.as_mut().filter(|_| self.replaces) {
+            redaction.learn_line(0, message);
+        }
+    }
+
+    /// Ends the messages of [`Self::learn_message`].
+    pub(crate) fn end_learning(&mut self) {
+        if let Some(redaction) = self.redaction.as_mut().filter(|_| self.replaces) {
+            redaction.end_learning();
         }
     }
 

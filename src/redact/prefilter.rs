@@ -73,6 +73,11 @@ fn places(settings: &Settings) -> Vec<(Look, String)> {
         (Look::Name, format!(r"(?:{LAST}){IS}")),
         (Look::Name, r"[?&][a-z0-9_.~%-]+=".to_owned()),
         (Look::Other, flag()),
+        // The same with the quotes of CSV, XML and HTML.
+        (
+            Look::Other,
+            format!(r#"(?:{TELLING}|{LAST})[^\s=:]*(?:\\*"\\*"|&[a-z]*quot;|&#(?:34|x22|39);|&apos;)\s*[:=]"#),
+        ),
         // The same as an item of an array, before its value.
         (Look::Other, format!(r#""--?{}\\*""#, flag_name())),
         (Look::Other, foreign_words()),

@@ -4,8 +4,8 @@ use super::clean::Clean;
 use super::json_text::{Spot, SpotKind, walk};
 use super::known::Known;
 use super::lanes::Part;
-use super::mapped::{Edit, Mapped, applied, json_escaped};
-use super::runs::{base64_runs, is_base64, json_blocks, padded, runs, spaced, wrapped_runs};
+use super::mapped::{Edit, Mapped, applied, json_escaped, quoted_like};
+use super::runs::{base64_runs, is_base64, json_blocks, json_objects, padded, runs, spaced, wrapped_runs};
 use crate::redact::detectors::{HIGH_ENTROPY, Severity};
 use crate::redact::encoding::{decoded, percent_encoded};
 use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects, is_named_by};
@@ -214,6 +214,7 @@ impl Replacer {
         }
         if context.depth < DEEPEST {
             self.json_in_text(text, context.deeper(), &mut taken, &mut edits, found);
+            self.quoted(text, context.deeper(), &mut taken, &mut edits, found);
             self.percent_encoded(text, context.deeper(), &mut taken, &mut edits, found);
         }
         for one in self.matches(text, context, &taken) {
@@ -349,7 +350,7 @@ impl Replacer {
         edits
     }
 
-    /// Adds the edits of JSON in lines or blocks of a text.
+    /// Adds the edits of JSON in a text: lines and blocks of their own, and objects anywhere.
     fn json_in_text(
         &self,
         text: &[u8],
@@ -358,9 +359,17 @@ impl Replacer {
         edits: &mut Vec<Edit>,
         found: &mut Vec<Found>,
     ) {
-        for block in json_blocks(text) {
+        let mut blocks = json_blocks(text);
+        blocks.retain(|block| is_json(&text[block.clone()]));
+        let own = blocks.len();
+        for object in json_objects(text) {
+            if !blocks[..own].iter().any(|block| overlap(block, &object)) {
+                blocks.push(object);
+            }
+        }
+        for block in blocks {
             let inner = &text[block.clone()];
-            if !is_json(inner) || taken.iter().any(|other| overlap(other, &block)) {
+            if taken.iter().any(|other| overlap(other, &block)) {
                 continue;
             }
             for edit in self.json(inner, context, &|_| Vec::new(), found).into_iter().flatten() {
@@ -368,6 +377,33 @@ impl Replacer {
                 taken.push(range.clone());
                 edits.push(Edit { range, ..edit });
             }
+        }
+    }
+
+    /// Adds the edits of a text in which quotes are quoted as in CSV, XML and HTML, or as in strings of JSON.
+    fn quoted(
+        &self,
+        text: &[u8],
+        context: Context<'_>,
+        taken: &mut Vec<Range<usize>>,
+        edits: &mut Vec<Edit>,
+        found: &mut Vec<Found>,
+    ) {
+        if let Some(mapped) = Mapped::unquoted(text) {
+            let (quote, mut inner) = (quoted_like(text), Vec::new());
+            let all = self.text(&mapped.text, context, &mut inner);
+            let all = all.into_iter().map(|edit| mapped.original(edit, quote));
+            add_free(all, inner, (taken, edits, found));
+            // What stays, stays in this form, too.
+            let stays = self.matches(&mapped.text, context, &[]).into_iter().filter(|one| one.stays);
+            taken.extend(stays.map(|one| mapped.original(Edit { range: one.range, text: Vec::new() }, quote).range));
+        }
+        if memchr::memmem::find(text, b"{\\\"").is_some() {
+            let mapped = Mapped::json_string(text);
+            let (mut all, mut inner) = (Vec::new(), Vec::new());
+            self.json_in_text(&mapped.text, context, &mut Vec::new(), &mut all, &mut inner);
+            let all = all.into_iter().map(|edit| mapped.original(edit, json_escaped));
+            add_free(all, inner, (taken, edits, found));
         }
     }
 
@@ -401,6 +437,21 @@ impl Replacer {
             let stays = self.matches(&mapped.text, context, &[]).into_iter().filter(|one| one.stays);
             taken.extend(stays.map(|one| shifted(Edit { range: one.range, text: Vec::new() }).range));
         }
+    }
+}
+
+/// Adds the edits that overlap nothing that is taken, and what was found with them.
+fn add_free(
+    all: impl Iterator<Item = Edit>,
+    inner: Vec<Found>,
+    (taken, edits, found): (&mut Vec<Range<usize>>, &mut Vec<Edit>, &mut Vec<Found>),
+) {
+    let before = edits.len();
+    edits.extend(all.filter(|edit| !taken.iter().any(|other| overlap(other, &edit.range))));
+    let added = &edits[before..];
+    taken.extend(added.iter().map(|edit| edit.range.clone()));
+    if !added.is_empty() {
+        found.extend(inner);
     }
 }
 

@@ -96,6 +96,29 @@ impl<'a> Mapped<'a> {
         made.finish(text.len())
     }
 
+    /// Undoes the quoting of CSV (`""`), of XML and HTML (`&quot;`), and of Markdown (`\_`); `None` if there is none.
+    pub(super) fn unquoted(text: &'a [u8]) -> Option<Self> {
+        let (mut made, mut at, mut plain) = (Builder::default(), 0, 0);
+        while let Some(next) = memchr::memchr3(b'"', b'&', b'\\', &text[at..]) {
+            at += next;
+            match quoted(&text[at..]) {
+                Some((decoded, length)) => {
+                    made.plain(&text[plain..at], plain);
+                    let mut utf_8 = [0; 4];
+                    made.encoded(decoded.encode_utf8(&mut utf_8).as_bytes(), at);
+                    at += length;
+                    plain = at;
+                }
+                None => at += 1,
+            }
+        }
+        if plain == 0 {
+            return None;
+        }
+        made.plain(&text[plain..], plain);
+        Some(made.finish(text.len()))
+    }
+
     /// Joins parts of a text, each given by its range, with LF between them.
     pub(super) fn joined(text: &'a [u8], parts: &[Range<usize>]) -> Self {
         let mut made = Builder::default();
@@ -155,6 +178,57 @@ impl Builder {
     }
 }
 
+/// What a backslash quotes in Markdown, except for what it quotes in JSON, too.
+const MARKDOWN: &[u8] = b"_*[](){}#+-.!|<>~`&";
+
+/// The longest reference to a character that is resolved, as `&#x10ffff;`.
+const LONGEST_REFERENCE: usize = 10;
+
+/// Returns the character that the quoting at the beginning of a text stands for, and the length of that quoting.
+fn quoted(text: &[u8]) -> Option<(char, usize)> {
+    if text.starts_with(b"\"\"") {
+        return Some(('"', 2));
+    }
+    if let [b'\\', escaped, ..] = text {
+        return MARKDOWN.contains(escaped).then_some((char::from(*escaped), 2));
+    }
+    let start = &text[1..text.len().min(LONGEST_REFERENCE)];
+    let name = std::str::from_utf8(&start[..memchr::memchr(b';', start)?]).ok()?;
+    let number = |digits: &str, base| u32::from_str_radix(digits, base).ok().and_then(char::from_u32);
+    let found = match name {
+        "quot" => '"',
+        "apos" => '\'',
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        _ => match name.strip_prefix('#')? {
+            digits if digits.starts_with(['x', 'X']) => number(&digits[1..], 16)?,
+            digits => number(digits, 10)?,
+        },
+    };
+    (text[0] == b'&').then_some((found, name.len() + 2))
+}
+
+/// Quotes text for the place of a text that was quoted for CSV, or for XML.
+pub(super) fn quoted_like(original: &[u8]) -> fn(&[u8]) -> Vec<u8> {
+    let quote: fn(&[u8]) -> Vec<u8> = |text| {
+        let quote = |byte: &u8| if *byte == b'"' { vec![b'"', b'"'] } else { vec![*byte] };
+        text.iter().flat_map(quote).collect()
+    };
+    let escape: fn(&[u8]) -> Vec<u8> = |text| {
+        let escape = |byte: &u8| match byte {
+            b'"' => b"&quot;".to_vec(),
+            b'\'' => b"&#39;".to_vec(),
+            b'&' => b"&amp;".to_vec(),
+            b'<' => b"&lt;".to_vec(),
+            b'>' => b"&gt;".to_vec(),
+            other => vec![*other],
+        };
+        text.iter().flat_map(escape).collect()
+    };
+    if memchr::memmem::find(original, b"\"\"").is_some() { quote } else { escape }
+}
+
 /// Returns the length of the escape, or of the pair of escapes that form one character, at the beginning of a text; 1
 /// for anything else.
 fn escape_length(text: &[u8]) -> usize {
@@ -207,6 +281,27 @@ mod tests {
         let edit =
             mapped.original(Edit { range: 2..6, text: b"1/2".to_vec() }, crate::redact::encoding::percent_encoded);
         assert_eq!(applied(text, &[edit]), b"x%3D1%2F2&y");
+    }
+
+    #[test]
+    fn the_quoting_of_csv_and_xml_is_undone_and_edits_are_quoted() {
+        for (text, plain, edited) in [
+            (&br#"1,"{""a"":""b""}""#[..], &br#"1,"{"a":"b"}""#[..], &br#"1,"{""a"":""x""y""}""#[..]),
+            (
+                b"<a b=\"{&quot;a&quot;:&#34;b&#x22;}\"",
+                b"<a b=\"{\"a\":\"b\"}\"",
+                b"<a b=\"{&quot;a&quot;:&#34;x&quot;y&#x22;}\"",
+            ),
+        ] {
+            let mapped = Mapped::unquoted(text).expect("it is quoted");
+            assert_eq!(&*mapped.text, plain);
+            let at = plain.iter().rposition(|byte| *byte == b'b').expect("it is there");
+            let edit = mapped.original(Edit { range: at..at + 1, text: b"x\"y".to_vec() }, quoted_like(text));
+            assert_eq!(String::from_utf8_lossy(&applied(text, &[edit])), String::from_utf8_lossy(edited));
+        }
+        for text in [&b"a & b; \"c\" &nbsp; &#x; &#xd800;"[..], b"&", b"\"", b""] {
+            assert!(Mapped::unquoted(text).is_none());
+        }
     }
 
     #[test]

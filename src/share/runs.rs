@@ -1,6 +1,7 @@
 //! Finds what may be base64, or another run of bytes of a class.
 
 use crate::redact::encoding::{SHORTEST_BASE64, decoded};
+use crate::wire::json;
 use std::ops::Range;
 
 /// The characters of both alphabets of base64.
@@ -114,6 +115,34 @@ pub(super) fn json_blocks(text: &[u8]) -> Vec<Range<usize>> {
         }
     }
     found.retain(|block| may_be_json(&text[block.clone()]));
+    found
+}
+
+/// The maximum number of places in a text where an object seems to begin, but is none.
+const MAX_BROKEN: usize = 64;
+
+/// Returns the places of JSON objects in a text, such as those in the lines of a log.
+pub(super) fn json_objects(text: &[u8]) -> Vec<Range<usize>> {
+    let (mut found, mut at, mut broken) = (Vec::new(), 0, 0);
+    while broken < MAX_BROKEN
+        && let Some(next) = memchr::memchr(b'{', text.get(at..).unwrap_or_default())
+    {
+        at += next;
+        if text.get(json::skip_space(text, at + 1)) != Some(&b'"') {
+            at += 1;
+            continue;
+        }
+        match json::skip_value(text, at).filter(|end| json::check(&text[at..*end]).is_ok()) {
+            Some(end) => {
+                found.push(at..end);
+                at = end;
+            }
+            None => {
+                broken += 1;
+                at += 1;
+            }
+        }
+    }
     found
 }
 

@@ -194,7 +194,9 @@ fn parquet_of_many_reels_is_divided_by_day_and_server_and_stays_the_same() {
     std::fs::copy(stage.path("in/a.reel"), stage.path("in/copy.reel")).expect("a copy");
     stage.write("in/broken.reel", "no reel");
     let export = ["export", "-f", "parquet", "--host", "n2", "in", "-o", "data"];
-    let output = stage.ok(&export);
+    let output = stage.run(&export, "");
+    assert_eq!(output.code(), 1, "{output:?}");
+    std::fs::remove_file(stage.path("in/broken.reel")).expect("removed");
     let said = output.err();
     assert!(said.contains("left out: in/copy.reel is another copy of the recording in day="), "{said}");
     assert!(said.contains("broken.reel") && said.contains("of 2 reels in data: 3 files\n"), "{said}");
@@ -249,4 +251,20 @@ fn parquet_says_what_is_wrong_with_its_arguments() {
     assert!(error.code() == 2 && error.err().contains("several reels become a folder"), "{error:?}");
     let error = stage.run(&["export", "--host", "x", "a.reel"], "");
     assert!(error.code() == 2 && error.err().contains("--host is only for --format parquet"), "{error:?}");
+}
+
+#[test]
+fn a_missing_key_is_an_error_and_a_file_that_cannot_be_read_is_named_and_counts() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("in")).expect("a folder");
+    stage.import("in/a.reel", everything());
+    let export = |words: &[&str]| stage.run(&[&["export", "-f", "parquet", "in", "-o", "out/"], words].concat(), "");
+    let output = export(&["--redact", "--key-file", "nokey"]);
+    assert_eq!(output.code(), 3, "{output:?}");
+    assert!(output.err().contains("cannot read nokey") && !output.err().contains("left out"), "{output:?}");
+    stage.write("in/b.reel", "no reel");
+    let output = export(&[]);
+    assert_eq!(output.code(), 1, "{output:?}");
+    assert_eq!(output.err().matches("left out: ").count(), 1, "{output:?}");
+    assert!(output.err().contains("left out: in/b.reel") && output.err().contains("of 1 reel in out/"), "{output:?}");
 }

@@ -135,37 +135,131 @@ fn a_reel_in_git_has_a_readable_difference() {
     assert!(changed[0].contains("\"b\":40") && changed[1].contains("\"b\":41"), "{said}");
 }
 
-/// The reports of `examples/ci/check.sh` about the built-in server, in the folder `reports`.
-fn checked(stage: &Stage, options: &[&str]) -> Output {
+/// Runs `examples/ci/check.sh` with the built-in server; the reports are in the folder `my reports`.
+fn checked(stage: &Stage, options: &[&str], server: &[&str]) -> Output {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ci/check.sh");
-    let words = ["sh", script, "recordings", "reports", "--", "mcpreel", "serve", "--era", "legacy"];
-    run(stage, &[&words, options].concat())
+    let words = [&["sh", script, "my recordings", "my reports"], options, &["--", "mcpreel"], server].concat();
+    run(stage, &words)
+}
+
+const SERVE: [&str; 3] = ["serve", "--era", "legacy"];
+/// What its name makes a secret.
+const SECRET: &str = "q9w8e7r6t5y4u3i2";
+
+/// A stage with two recordings, one of them with a secret.
+fn two_recordings() -> Stage {
+    let stage = Stage::new();
+    copied(&stage);
+    std::fs::create_dir(stage.path("my recordings")).expect("a folder");
+    let failing = format!("arguments.message=api_key: {SECRET}");
+    for (name, call) in [
+        ("add", &["tools/call", "name=add", "arguments.a:=2", "arguments.b:=40"][..]),
+        ("fail", &["tools/call", "name=fail", &failing]),
+    ] {
+        let record = format!("my recordings/{name}.reel");
+        let words = [&["call"], call, &["--record", &record, "--", BINARY], &SERVE].concat();
+        assert!(stage.run(&words, "").code() <= 1, "{name}");
+    }
+    stage
+}
+
+/// The contents of all files in a folder, one after another.
+fn everything_in(stage: &Stage, folder: &str) -> String {
+    let entries = std::fs::read_dir(stage.path(folder)).expect("a folder").flatten();
+    let read = |path: std::path::PathBuf| match path.extension().is_some_and(|end| end == "reel") {
+        true => stage.ok(&["export", &path.to_string_lossy()]).out(),
+        false => String::from_utf8_lossy(&std::fs::read(path).expect("a file")).into_owned(),
+    };
+    entries.map(|entry| read(entry.path())).collect()
 }
 
 #[test]
-fn the_script_for_pipelines_passes_and_fails_and_leaves_reports() {
-    let stage = Stage::new();
-    copied(&stage);
-    std::fs::create_dir(stage.path("recordings")).expect("a folder");
-    let serve = ["--", BINARY, "serve", "--era", "legacy"];
-    let call =
-        ["call", "tools/call", "name=add", "arguments.a:=2", "arguments.b:=40", "--record", "recordings/add.reel"];
-    stage.ok(&[&call[..], &serve].concat());
-    let lock = ["diff", "--surface", "--update", "recordings/server.lock.json"];
-    stage.ok(&[&lock[..], &serve].concat());
-    let output = checked(&stage, &[]);
+fn the_script_for_pipelines_passes_and_fails_and_leaves_reports_without_secrets() {
+    let stage = two_recordings();
+    let lock = ["diff", "--surface", "--update", "my recordings/server.lock.json", "--", BINARY];
+    stage.ok(&[&lock[..], &SERVE].concat());
+    let output = checked(&stage, &[], &SERVE);
     assert_eq!(output.code(), 0, "{output:?}");
-    for name in ["add.replay.xml", "add.validate.xml"] {
-        let text = String::from_utf8(stage.read(&format!("reports/{name}"))).expect("text");
+    for name in ["add.replay.xml", "fail.replay.xml", "validate.xml"] {
+        let text = String::from_utf8(stage.read(&format!("my reports/{name}"))).expect("text");
         assert!(text.contains("<testcase ") && text.contains("failures=\"0\""), "{name}: {text}");
     }
-    let sarif: serde_json::Value = serde_json::from_slice(&stage.read("reports/add.sarif")).expect("JSON");
-    assert_eq!(sarif["version"], "2.1.0");
-    stage.ok(&["reel", "verify", "reports/add.reel"]);
-    assert!(!stage.path("reports/add.new.reel").exists(), "only the copy without secrets is left");
+    for name in ["add", "fail"] {
+        stage.ok(&["reel", "verify", &format!("my reports/{name}.reel")]);
+    }
+    // The files at which SARIF points exist.
+    let sarif: serde_json::Value = serde_json::from_slice(&stage.read("my reports/validate.sarif")).expect("JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    assert!(!results.is_empty(), "{sarif}");
+    for result in results {
+        let place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str().expect("a place");
+        assert!(stage.path(&place.replace("%20", " ")).is_file(), "{place}");
+    }
+    // A server with other answers: what differs is in the reports, its secrets are not.
+    let reports = everything_in(&stage, "my reports");
+    assert!(!reports.contains(SECRET) && reports.contains("redacted"), "{reports}");
+    let lines = stage.ok(&["export", "my recordings/fail.reel"]).out().replacen("q9w8", "o4p5", 1);
+    std::fs::remove_file(stage.path("my recordings/fail.reel")).expect("removed");
+    stage.import("my recordings/fail.reel", lines);
+    let output = checked(&stage, &[], &SERVE);
+    assert_eq!(output.code(), 1, "{output:?}");
+    let reports = everything_in(&stage, "my reports") + &output.out() + &output.err();
+    assert!(!reports.contains(SECRET), "{reports}");
     // A server that does not start.
-    let output = checked(&stage, &["--no-such-option"]);
+    let output = checked(&stage, &[], &["serve", "--no-such-option"]);
     assert_eq!(output.code(), 4, "{output:?}");
+}
+
+#[test]
+fn the_script_for_pipelines_has_one_baseline_and_takes_options() {
+    let stage = two_recordings();
+    assert_eq!(checked(&stage, &[], &SERVE).code(), 0);
+    let reels = ["my reports/add.reel", "my reports/fail.reel"];
+    let baseline = ["validate", "--baseline", "my recordings/known.json", "--write-baseline"];
+    let written = stage.ok(&[&baseline[..], &reels].concat());
+    assert!(!written.err().contains(" 0 entries"), "{written:?}");
+    // Each of the two has fewer findings than both.
+    let output = checked(&stage, &[], &SERVE);
+    assert_eq!(output.code(), 0, "{output:?}");
+    let output = checked(&stage, &["--timeout", "20s", "--ignore", "/result/a b"], &SERVE);
+    assert_eq!(output.code(), 0, "{output:?}");
+    let output = checked(&stage, &["--no-such-option"], &SERVE);
+    assert_eq!(output.code(), 2, "{output:?}");
+}
+
+#[test]
+fn the_script_for_pipelines_fails_without_recordings_and_leaves_nothing_that_is_not_redacted() {
+    let stage = Stage::new();
+    copied(&stage);
+    let output = checked(&stage, &[], &SERVE);
+    assert_eq!(output.code(), 3, "{output:?}");
+    std::fs::create_dir(stage.path("my recordings")).expect("a folder");
+    let output = checked(&stage, &[], &SERVE);
+    assert!(output.code() == 3 && output.err().contains("no recordings"), "{output:?}");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ci/check.sh");
+    for words in [&["a"][..], &["a", "b"], &["a", "b", "--"], &["a", "b", "c", "d"]] {
+        let output = run(&stage, &[&["sh", script], words].concat());
+        assert!(output.code() == 2 && output.err().contains("usage: check.sh"), "{words:?}: {output:?}");
+    }
+    // `redact` fails, because a setting is wrong.
+    let stage = two_recordings();
+    stage.write("bin/redact-fails", format!("#!/bin/sh\n[ \"$1\" != redact ] || exit 3\nexec {BINARY} \"$@\"\n"));
+    std::fs::remove_file(stage.path("bin/mcpreel")).expect("removed");
+    std::fs::rename(stage.path("bin/redact-fails"), stage.path("bin/mcpreel")).expect("renamed");
+    let executable = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+    std::fs::set_permissions(stage.path("bin/mcpreel"), executable).expect("executable");
+    let output = checked(&stage, &[], &SERVE);
+    assert_eq!(output.code(), 3, "{output:?}");
+    let reports = std::fs::read_dir(stage.path("my reports")).expect("a folder").flatten();
+    let reels = reports.filter(|entry| entry.path().extension().is_some_and(|end| end == "reel" || end == "jsonl"));
+    assert_eq!(reels.count(), 0);
+}
+
+#[test]
+fn the_script_of_the_fleet_needs_a_folder() {
+    let stage = Stage::new();
+    let output = run(&stage, &["bash", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/fleet.sh")]);
+    assert!(output.code() == 2 && output.err() == "usage: examples/fleet.sh FOLDER\n", "{output:?}");
 }
 
 #[test]
@@ -181,5 +275,7 @@ fn the_action_runs_the_script() {
     let job =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ci/gitlab-ci.yml")).expect("a job");
     let job: serde_json::Value = serde_saphyr::from_str(&job).expect("YAML");
+    let script = job["mcp"]["script"][0].as_str().expect("a command");
+    assert!(script.starts_with("sh /tmp/mcpreel/examples/ci/check.sh tests/recordings reports -- "), "{script}");
     assert_eq!(job["mcp"]["artifacts"]["reports"]["junit"], "reports/*.xml");
 }

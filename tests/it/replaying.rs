@@ -645,8 +645,6 @@ fn a_suite_has_reports_summary_parts_and_an_end_at_the_first_failure() {
     assert_eq!(parts, [2, 1]);
     let plans = run(&["replay", "--dry-run"]).out();
     assert!(plans.starts_with("plan      replay/a.reel\n              0  x/count\n"), "{plans}");
-    let output = run(&["replay", "--record", "x.reel"]);
-    assert!(output.code() == 2 && output.err().contains("--output names one reel"), "{output:?}");
     let suite =
         "- {reel: replay/a.reel, command: [python3, server.py]}\n- {reel: gone.reel, command: [python3, server.py]}\n";
     stage.write("suite.yaml", suite);
@@ -654,6 +652,39 @@ fn a_suite_has_reports_summary_parts_and_an_end_at_the_first_failure() {
     assert_eq!(output.code(), 3, "{output:?}");
     assert!(output.out().contains(r#"<testsuite name="gone.reel""#), "{output:?}");
     assert!(output.out().contains("cannot read gone.reel") || output.out().contains("gone.reel: "), "{output:?}");
+}
+
+#[test]
+fn the_new_sessions_of_a_suite_are_in_reels_with_numbers() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("suite")).expect("a folder");
+    reel(&stage, "suite/a.reel", &[asked(1), counted(1, 1, 1)]);
+    let command = server(&stage, COUNTER);
+    let run = |words: &[&str]| stage.run(&[&["replay", "suite"][..], words, &command].concat(), "");
+    let names = || {
+        let all = std::fs::read_dir(stage.path("")).expect("a folder").flatten();
+        let mut names: Vec<String> = all.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name.ends_with(".reel"));
+        names.iter().for_each(|name| std::fs::remove_file(stage.path(name)).expect("removed"));
+        names.sort();
+        names
+    };
+    let output = run(&["--record", "new.reel"]);
+    assert_eq!((output.code(), names()), (0, vec!["new.reel".to_owned()]), "{output:?}");
+    reel(&stage, "suite/b.reel", &[asked(1), counted(1, 1, 1)]);
+    let output = run(&["-onew.reel", "--repeat", "2", "-j", "2"]);
+    let expected = ["new-1-2.reel", "new-2-2.reel", "new-2.reel", "new.reel"].map(str::to_owned);
+    assert_eq!((output.code(), names()), (0, expected.to_vec()), "{output:?}");
+    // Parts of a suite do not write over each other's reels.
+    for (part, name) in [("1/2", "new.reel"), ("2/2", "new-2.reel")] {
+        let output = run(&["--output=new.reel", "--shard", part]);
+        assert_eq!((output.code(), names()), (0, vec![name.to_owned()]), "{output:?}");
+    }
+    let suite = "- {reel: suite/a.reel}\n- {reel: suite/b.reel}\n";
+    stage.write("suite.yaml", suite);
+    let words = ["replay", "suite.yaml", "--record", "new.reel", "--", "python3", "server.py"];
+    let output = stage.run(&words, "");
+    assert_eq!((output.code(), names()), (0, vec!["new-2.reel".to_owned(), "new.reel".to_owned()]), "{output:?}");
 }
 
 #[test]

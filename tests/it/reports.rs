@@ -349,6 +349,33 @@ fn checks_of_a_file_pass_fail_or_are_skipped() {
 }
 
 #[test]
+fn reports_of_checks_note_or_replace_their_secrets() {
+    let stage = Stage::new();
+    let call = "tools/call, params: {name: fail, arguments: {message: 'api_key: q9w8e7r6t5y4u3i2'}}";
+    stage.write("checks.yaml", format!("checks: [{{name: asks, call: {call}}}]"));
+    for format in ["human", "json", "junit", "github", "markdown"] {
+        let words = |more: &[&'static str]| {
+            [&["call", "--file", "checks.yaml", "-f", format], more, &["--", BINARY, "serve"]].concat()
+        };
+        let output = stage.run(&words(&[]), "");
+        assert!(output.code() == 1 && output.out().contains("q9w8e7r6t5y4u3i2"), "{format}: {output:?}");
+        assert!(
+            output.err().contains("the report contains 1 possible secret; --redact replaces"),
+            "{format}: {output:?}"
+        );
+        let output = stage.run(&words(&["--redact"]), "");
+        assert_eq!(output.code(), 1, "{format}: {output:?}");
+        assert!(output.out().contains("asks") && output.out().contains("redacted"), "{format}: {output:?}");
+        assert!(
+            !output.out().contains("q9w8e7r6t5y4u3i2") && !output.err().contains("possible"),
+            "{format}: {output:?}"
+        );
+    }
+    let output = stage.run(&["call", "tools/list", "--redact", "--", BINARY, "serve"], "");
+    assert!(output.code() == 2 && output.err().contains("--file"), "{output:?}");
+}
+
+#[test]
 fn checks_end_with_the_connection_and_the_report_says_so() {
     let stage = Stage::new();
     stage.write("checks.yaml", CHECKS);

@@ -133,6 +133,131 @@ fn every_export_and_report_warns_of_the_secrets_in_it() {
     }
 }
 
+/// A word that only its name makes a secret.
+const WORD: &str = "swordfish";
+
+/// A session with secrets in an argument, and in JSON in a string.
+fn named(stage: &Stage) {
+    let inner = json!({"password": WORD, "quote": "\"<&"}).to_string();
+    let arguments = json!({"api_key": PASSWORD, "note": inner});
+    let call =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "f", "arguments": arguments}});
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"content": [], "structuredContent": arguments}});
+    stage.reel("a.reel", &[message(1, "c2s", call), message(2, "s2c", answer)]);
+}
+
+#[test]
+fn every_export_with_secrets_is_found_by_a_check_and_every_redacted_one_is_clean() {
+    let stage = Stage::new();
+    named(&stage);
+    let binary = ["otlp-proto", "otlp-proto-metrics", "parquet"];
+    let without_payloads = ["markdown", "mermaid", "otlp"];
+    let unknown = stage.run(&["export", "--format", "none", "a.reel"], "").err();
+    let all = unknown.split("[possible values: ").nth(1).and_then(|rest| rest.split(']').next()).expect("a list");
+    for format in all.split(", ").filter(|format| !binary.contains(format)) {
+        let as_it_is: &[&str] = if format == "html" { &["--no-redact"] } else { &[] };
+        let open = format!("open.{format}");
+        stage.ok(&[&["export", "-f", format, "a.reel", "-o", &open], as_it_is].concat());
+        let output = stage.run(&["redact", &open, "--check", "-f", "json"], "");
+        let report: serde_json::Value = serde_json::from_str(&output.out()).expect("JSON");
+        if !without_payloads.contains(&format) {
+            assert_eq!(output.code(), 1, "{format}: {output:?}");
+            assert!(report["different"].as_u64() >= Some(2), "{format}: both are found: {report}");
+        }
+        let shared = format!("shared.{format}");
+        stage.ok(&["export", "--redact", "-f", format, "a.reel", "-o", &shared]);
+        // A HAR file is a recording, but cannot say that it was redacted.
+        let output = stage.run(&["redact", &shared, "--check"], "");
+        assert_eq!(output.code(), i32::from(format == "har"), "{format}: {output:?}");
+    }
+}
+
+#[test]
+fn paths_of_a_commands_own_files_are_no_secrets() {
+    let stage = Stage::new();
+    let folder = "tmp/Zk4mQ9rT2vX7bN1cL8sD5fG3hJ6wP0yA";
+    std::fs::create_dir_all(stage.path(folder)).expect("a folder");
+    let reel = stage.path(folder).join("a.reel").to_string_lossy().into_owned();
+    for words in
+        [&["demo", "-o", &reel][..], &["validate", &reel], &["validate", &reel, "-f", "json"], &["stats", &reel]]
+    {
+        let output = stage.ok(words);
+        assert!(output.out().contains(&reel) || words[0] != "demo", "{words:?}: {output:?}");
+        assert!(!output.err().contains("possible secret"), "{words:?}: {output:?}");
+    }
+}
+
+#[test]
+fn a_page_of_the_newest_reel_says_which_that_is() {
+    let stage = Stage::new();
+    stage.ok(&["demo"]);
+    let output = stage.ok(&["export", "-f", "html", "-o", "page.html"]);
+    assert!(output.err().contains(" events of ") && output.err().contains(".reel in page.html"), "{output:?}");
+    let output = stage.ok(&["export", "-f", "csv", "-o", "page.csv"]);
+    assert!(output.err().contains(".reel in page.csv"), "{output:?}");
+}
+
+#[test]
+fn compressed_data_in_a_text_that_cannot_be_read_is_an_error() {
+    let stage = Stage::new();
+    named(&stage);
+    stage.ok(&["export", "-f", "html", "a.reel", "-o", "a.html"]);
+    let page = String::from_utf8(stage.read("a.html")).expect("text");
+    let data = page.find("id=\"block-0\">").expect("a block") + 14;
+    stage.write("broken.html", [&page[..data + 60], "AAAA", &page[data + 64..]].concat());
+    let output = stage.run(&["redact", "broken.html", "--check"], "");
+    assert_eq!(output.code(), 3, "{output:?}");
+    assert!(output.err().contains("broken.html: the compressed data in line "), "{output:?}");
+}
+
+#[test]
+fn secrets_in_quoted_forms_of_text_are_found_and_replaced() {
+    let stage = Stage::new();
+    for (name, text) in [
+        ("csv", r#"1,"{""api_key"": ""q9w8e7r6t5y4u3i2"", ""password"":""swordfish""}""#.to_owned()),
+        ("xml", r#"<a b="{&quot;api_key&quot;:&#34;q9w8e7r6t5y4u3i2&#x22;}">{&quot;password&quot;: &quot;swordfish&quot;}</a>"#.to_owned()),
+        ("json in xml", r#"<f m="was {\&quot;api_key\&quot;: \&quot;q9w8e7r6t5y4u3i2\&quot;, \&quot;password\&quot;: \&quot;swordfish\&quot;}"/>"#.to_owned()),
+        ("markdown", r#"| \{"api\_key": "q9w8e7r6t5y4u3i2", "password": "swordfish"\} |"#.to_owned()),
+        ("log", r#"sent {"api_key":"q9w8e7r6t5y4u3i2","password":"swordfish"} to it"#.to_owned()),
+        ("xml in xml", r#"<f m="&amp;quot;api_key&amp;quot;: &amp;quot;q9w8e7r6t5y4u3i2&amp;quot; {&amp;quot;password&amp;quot;:&amp;quot;swordfish&amp;quot;}"/>"#.to_owned()),
+    ] {
+        stage.write("text", &text);
+        let output = stage.run(&["redact", "text", "--check", "-f", "json"], "");
+        let report: serde_json::Value = serde_json::from_str(&output.out()).expect("JSON");
+        assert_eq!((output.code(), report["different"].as_u64()), (1, Some(2)), "{name}: {report}");
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"text": text}});
+        let _ = std::fs::remove_file(stage.path("q.reel"));
+        stage.reel("q.reel", &[message(1, "c2s", call)]);
+        let shown = stage.ok(&["export", "--redact", "q.reel"]).out();
+        assert!(!shown.contains(PASSWORD) && !shown.contains(WORD), "{name}: {shown}");
+        // Nothing but the secrets changes.
+        let line: serde_json::Value = serde_json::from_str(shown.lines().nth(1).expect("a line")).expect("JSON");
+        assert_eq!(line["message"]["params"]["text"].as_str().map(str::len), Some(text.len()), "{name}: {shown}");
+    }
+    for text in ["a = \"\", b: \"\", password: \"\"", "<a b=\"x &amp; y\">token: &quot;&quot;</a>", "{\"a\": {\"b\""] {
+        stage.write("text", text);
+        assert_eq!(stage.run(&["redact", "text", "--check"], "").code(), 0, "{text}");
+    }
+}
+
+#[test]
+fn reports_of_a_replay_note_secrets_in_them() {
+    let stage = Stage::new();
+    let echo = "import json, sys\nfor line in sys.stdin:\n    m = json.loads(line)\n    \
+        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': {'api_key': sys.argv[1]}}), flush=True)\n";
+    stage.write("server.py", echo);
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {}});
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"api_key": PASSWORD}});
+    stage.reel("a.reel", &[message(1, "c2s", call), message(2, "s2c", answer)]);
+    let words = ["replay", "a.reel", "--no-record", "-f", "junit", "--", "python3", "server.py", "other-k3y-4711"];
+    let output = stage.run(&words, "");
+    assert!(output.code() == 1 && output.out().contains(PASSWORD), "{output:?}");
+    assert!(output.err().contains("the report contains "), "{output:?}");
+    let output = stage.run(&[&["replay", "--redact"], &words[1..]].concat(), "");
+    assert!(output.code() == 1 && !output.out().contains(PASSWORD), "{output:?}");
+    assert!(!output.err().contains("possible secret"), "{output:?}");
+}
+
 /// What is written to a pipe or a file may be shared. All reports say the same of it.
 #[test]
 fn text_that_does_not_go_to_a_terminal_is_checked_too() {

@@ -29,7 +29,8 @@ def table(connection, query):
 
 
 duck = duckdb.connect()
-duck.execute("SET TimeZone = 'UTC'")
+# The answers are the same in every time zone.
+duck.execute("SET TimeZone = 'Asia/Tokyo'")
 (view, *_), *questions = blocks
 assert len(questions) == 10, f"{len(questions)} questions"
 duck.execute(view)
@@ -51,8 +52,8 @@ names = [row[0] for row in duck.execute("DESCRIBE messages").fetchall()]
 assert set(frame.columns) == set(names), set(frame.columns) ^ set(names)
 
 # The types are those of the table in the guide; both engines add the columns of the paths.
-columns = re.findall(r"^\| `(\w+)` \| (\w+)( \*)? \|", guide, re.M)
-types = {row[0]: row[1].replace(" WITH TIME ZONE", "") for row in duck.execute("DESCRIBE messages").fetchall()}
+columns = re.findall(r"^\| `(\w+)` \| ([\w ]+?)( \*)? \|", guide, re.M)
+types = {row[0]: row[1] for row in duck.execute("DESCRIBE messages").fetchall()}
 assert [name for name in names if name not in ("day", "server")] == [name for name, _, _ in columns]
 for name, kind, required in columns:
     assert types[name] == kind, (name, types[name], kind)

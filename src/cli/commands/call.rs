@@ -5,7 +5,9 @@ pub(in crate::cli) mod checks;
 mod overview;
 
 use crate::cli::client_session::{self, ClientOptions};
+use crate::cli::redaction::RedactOptions;
 use crate::cli::repeat::{Repeating, Tally};
+use crate::cli::secret_warning::Shared;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
@@ -33,6 +35,8 @@ use std::time::Duration;
 /// and refuses its other requests.
 #[derive(Debug, Args)]
 #[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
+#[command(mut_arg("redact", |redact| redact.help("With --file: replace secrets in the report by pseudonyms, as `mcpreel redact` does")))]
+#[command(mut_arg("key_file", |key| key.requires("redact")))]
 #[command(after_help = "\
 Examples:
   mcpreel call -- my-server                         # everything it offers
@@ -87,6 +91,8 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "notify")]
     save: Option<PathBuf>,
     #[command(flatten)]
+    redact: RedactOptions,
+    #[command(flatten)]
     repeating: Repeating,
     #[command(flatten)]
     client: ClientOptions,
@@ -140,6 +146,10 @@ impl CallArgs {
 pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(path) = &args.file {
         return run_file(path, args, context);
+    }
+    if args.redact.redact {
+        return Err(CommandError::usage("--redact is only for the report of --file")
+            .hint("record the call, and redact the reel: --record FILE, then `mcpreel redact FILE -o SHARED`"));
     }
     if args.format.is_of_results() {
         return Err(CommandError::usage("this format is only for --file"));
@@ -197,6 +207,7 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
     if args.format == Format::Envelope {
         return Err(CommandError::usage("--file has no format `envelope`").hint("use json, junit, github or markdown"));
     }
+    let mut shared = Shared::new(&args.redact, args.format == Format::Human && context.printer.is_terminal)?;
     let broken = |checks, error| checks::report_broken((path, checks), error, args, context);
     let checks = checks::Checks::read(path).map_err(|error| broken(None, error))?;
     runtime::block_on(async {
@@ -209,8 +220,8 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
                 return Err(broken(Some(&checks), error));
             }
         };
-        let (results, failure) = checks.run(&mut connection, context).await;
-        let outcome = checks::print(&results, args, context);
+        let (results, failure) = checks.run(&mut connection, &mut shared, context).await;
+        let outcome = checks::print(&results, args, &mut shared, context);
         let outcome =
             outcome.and_then(|outcome| context.printer.flush().map(|()| outcome).map_err(CommandError::output));
         match failure {

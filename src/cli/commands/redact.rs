@@ -4,7 +4,7 @@ use crate::cli::printer::Format;
 use crate::cli::recordings::twice::{Lines, TwicePath};
 use crate::cli::redaction::{KeyOptions, count, learn, rewrite};
 use crate::cli::{Context, Outcome};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::files::output::{Output, check_apart};
 use crate::files::reels;
 use crate::redact::detectors::{DETECTORS, OTHER_RULES};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Each secret becomes a pseudonym of the same kind and length (`ghp_redactedX3v…`), the same one wherever it occurs.
 /// mcpreel looks into messages, server-sent events, headers, URLs, command lines, standard error, notes and the label;
-/// into JSON in strings, base64, percent-encoding and compressed bodies; and for secrets that are divided between
+/// into JSON in strings, base64, percent-encoding, quoted CSV, XML and HTML, and compressed bodies; and for secrets that are divided between
 /// messages. Messages, pairs and times stay, so that the redacted reel can be shown, validated and compared as before.
 ///
 /// What looks like ordinary text cannot be found: names of persons and projects, internal host names, passwords that are
@@ -125,8 +125,14 @@ fn check_text(
     }
     lines.each(|number, line| redaction.learn_line(number, line))?;
     redaction.end_learning();
-    lines.each(|number, line| redaction.count_line(number, line))?;
+    let unread = lines.each(|number, line| redaction.count_line(number, line))?;
     print(args, &redaction, &name.to_string(), context)?;
+    if let Some(line) = unread.first() {
+        let error = format!(
+            "{name}: the compressed data in line {line} cannot be read to its end, so nobody knows what is in it"
+        );
+        return Err(CommandError::new(ErrorKind::Input, error).hint("check the reel from which it was made"));
+    }
     Ok(outcome(args, &redaction))
 }
 

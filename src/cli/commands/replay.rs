@@ -111,9 +111,13 @@ pub(crate) struct ReplayArgs {
     /// Replace the recording by the new session, after the differences were printed.
     #[arg(long, conflicts_with_all = ["dry_run", "repeat"])]
     update: bool,
-    /// Write the new session to this reel (default: a new reel in the folder of reels). Of several, the others get numbers.
+    /// Write the new session to this reel (default: a new reel in the folder of reels). Of several, the others get numbers:
+    /// the session of the second recording is in FILE-2.reel, that recording's second session in FILE-2-2.reel.
     #[arg(short, long, visible_alias = "record", value_name = "FILE", conflicts_with = "no_record")]
     output: Option<PathBuf>,
+    /// The number of this recording in a suite, from 1.
+    #[arg(long, value_name = "NUMBER", hide = true)]
+    recording_number: Option<usize>,
     /// Overwrite an existing file.
     #[arg(long, requires = "output")]
     force: bool,
@@ -365,6 +369,18 @@ impl ReplayArgs {
         Ok(Settings { speed, timeout, max_in_flight, answers, stops_early: self.fail_fast })
     }
 
+    /// The path of the new session with this number: numbers of recordings come first.
+    fn numbered(&self, path: &Path, number: usize) -> PathBuf {
+        match (self.recording_number, number) {
+            (None, _) => recordings::numbered(path, number),
+            (Some(recording), ..=1) => recordings::numbered(path, recording),
+            (Some(recording), _) => {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                path.with_file_name(format!("{stem}-{recording}-{number}.reel"))
+            }
+        }
+    }
+
     /// The reel of the new session with this number.
     fn reel_of(&self, number: usize) -> Result<NewReel, CommandError> {
         let kept = |path: PathBuf| NewReel { shown: path.display().to_string(), path, _unnamed: None };
@@ -373,7 +389,7 @@ impl ReplayArgs {
                 let unnamed = TwicePath::written(Path::new(""), |_| Ok(()))?;
                 Ok(NewReel { path: unnamed.opened.clone(), shown: String::new(), _unnamed: Some(unnamed) })
             }
-            Some(path) => Ok(kept(recordings::numbered(path, number))),
+            Some(path) => Ok(kept(self.numbered(path, number))),
             None => {
                 let name = if number > 1 { format!("replay-{number}") } else { "replay".to_owned() };
                 reels::new_path(&name).map(kept)

@@ -4,6 +4,7 @@ use super::{Recorded, reader};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
 use crate::platform::open_file;
+use crate::share::Packed;
 use crate::trace::{Block, Damage, Event, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::Framing;
 use std::fs::File;
@@ -162,22 +163,24 @@ impl Lines {
         Ok(is_text.then_some(lines))
     }
 
-    /// Passes on every line with its number, from 1; a long one in pieces.
+    /// Passes on every line with its number, from 1; a long one in pieces. Also passes on what is compressed in a line.
+    /// Returns the numbers of the lines with compressed data that could not be read to its end.
     ///
     /// # Errors
     ///
     /// It cannot be read.
-    pub(in crate::cli) fn each(&self, mut take: impl FnMut(u64, &[u8])) -> Result<(), CommandError> {
+    pub(in crate::cli) fn each(&self, mut take: impl FnMut(u64, &[u8])) -> Result<Vec<u64>, CommandError> {
         let mut input = io::BufReader::new(self.file()?);
-        let (mut number, mut line) = (1, Vec::new());
+        let (mut number, mut line, mut packed) = (1, Vec::new(), Packed::default());
         loop {
             line.clear();
             let read =
                 (&mut input).take(LINE_BYTES).read_until(b'\n', &mut line).map_err(|error| self.failed(&error))?;
             if read == 0 {
-                return Ok(());
+                return Ok(packed.finish(&mut take));
             }
             take(number, &line);
+            packed.take(number, &line, &mut take);
             number += u64::from(line.ends_with(b"\n"));
         }
     }

@@ -6,8 +6,10 @@ use super::reading::{
 };
 use super::{ImportFormat, Opened};
 use crate::trace::{EventKind, Flags};
+use crate::wire::edit::without_members;
 use crate::wire::{Direction, Framing, json};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::io::BufRead;
 
 /// See the module.
@@ -89,7 +91,18 @@ fn interaction(found: Members<'_>, out: &mut Events) -> Result<(), String> {
 }
 
 fn message(value: &[u8], direction: Direction, out: &mut Events) {
-    out.message(Place::default(), direction, Framing::Lf, on_one_line(value));
+    out.message(Place::default(), direction, Framing::Lf, on_one_line(&on_the_wire(value)));
+}
+
+/// Returns a response without the member that agent-vcr adds: `"error": null` beside a result, or `"result": null` beside
+/// an error.
+fn on_the_wire(value: &[u8]) -> Cow<'_, [u8]> {
+    let (result, error) = (json::member(value, "result"), json::member(value, "error"));
+    match (result, error) {
+        (Some(_), Some(b"null")) => Cow::Owned(without_members(value, &["error"])),
+        (Some(b"null"), Some(_)) => Cow::Owned(without_members(value, &["result"])),
+        _ => Cow::Borrowed(value),
+    }
 }
 
 #[cfg(test)]
@@ -107,10 +120,11 @@ mod tests {
     "interactions": [
       {"sequence": 0, "timestamp": "2026-01-02T03:04:06", "direction": "server_to_client",
        "request": {"jsonrpc": "2.0", "id": 3, "method": "ping"},
-       "response": {"jsonrpc": "2.0", "id": 3, "result": {}},
+       "response": {"jsonrpc": "2.0", "id": 3, "result": {}, "error": null},
        "notifications": [{"jsonrpc": "2.0", "method": "notifications/x"}], "latency_ms": 100.5},
       {"sequence": 1, "timestamp": "2026-01-02T03:04:06.1", "request": {"jsonrpc": "2.0", "id": 2, "method": "slow"},
-       "response": {"jsonrpc": "2.0", "id": 2, "result": {}}, "notifications": [], "latency_ms": 400},
+       "response": {"jsonrpc": "2.0", "id": 2, "result": null, "error": {"code": -1, "message": "no"}},
+       "notifications": [], "latency_ms": 400},
       {"sequence": 2, "request": {}}
     ]
   }
@@ -128,9 +142,9 @@ mod tests {
             (200_000, r#"{"jsonrpc": "2.0", "id": 2, "method": "slow"}"#),
             (399_500, r#"{"jsonrpc": "2.0", "id": 3, "method": "ping"}"#),
             (500_000, r#"{"jsonrpc": "2.0", "method": "notifications/x"}"#),
-            (500_000, r#"{"jsonrpc": "2.0", "id": 3, "result": {}}"#),
-            (600_000, r#"{"jsonrpc": "2.0", "id": 2, "result": {}}"#),
-            (600_000, r#"{"line":16,"reason":"no `timestamp`"}"#),
+            (500_000, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#),
+            (600_000, r#"{"jsonrpc":"2.0","id":2,"error":{"code": -1, "message": "no"}}"#),
+            (600_000, r#"{"line":17,"reason":"no `timestamp`"}"#),
         ];
         let found: Vec<_> = events.iter().zip(texts(&events)).map(|(event, text)| (event.0 / 1000, text.1)).collect();
         assert_eq!(found, expected);

@@ -2,6 +2,7 @@
 
 use super::{CallArgs, Format};
 use crate::cli::client_session;
+use crate::cli::secret_warning::Shared;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{Answer, Params};
@@ -140,14 +141,19 @@ impl Checks {
 
     /// Runs all checks on a connection. After a failure of the connection, the others are skipped. Returns the results,
     /// and the failure.
-    pub(super) async fn run(&self, connection: &mut Connection, context: &Context) -> (Results, Option<Failure>) {
+    pub(super) async fn run(
+        &self,
+        connection: &mut Connection,
+        shared: &mut Shared,
+        context: &Context,
+    ) -> (Results, Option<Failure>) {
         let (mut cases, mut captured, mut failure) = (Vec::new(), BTreeMap::new(), None);
         let began = jiff::Timestamp::now();
         let mut took = Duration::ZERO;
         for check in &self.checks {
             let (case, failed) = match &failure {
                 Some(_) => (check.case(CaseVerdict::Skipped("the connection failed before".to_owned()), self), None),
-                None => check.run(self, &mut captured, connection, context).await,
+                None => check.run(self, (&mut captured, shared), connection, context).await,
             };
             took += case.took;
             cases.push(case);
@@ -180,7 +186,7 @@ impl Check {
     async fn run(
         &self,
         of: &Checks,
-        captured: &mut BTreeMap<String, Value>,
+        (captured, shared): (&mut BTreeMap<String, Value>, &mut Shared),
         connection: &mut Connection,
         context: &Context,
     ) -> (Case, Option<Failure>) {
@@ -194,7 +200,10 @@ impl Check {
         };
         let asked = connection.request(&self.method, params, |output| client_session::report(output, context)).await;
         match asked {
-            Ok(answer) => (self.judge(&answer, captured, of), None),
+            Ok(answer) => {
+                shared.learn_message(&answer.message);
+                (self.judge(&answer, captured, of), None)
+            }
             Err(failure) => (self.failed(vec![failure.to_string()], Duration::ZERO, of), Some(failure)),
         }
     }
@@ -309,10 +318,8 @@ pub(super) fn report_broken(
     let skipped = || CaseVerdict::Skipped("the connection failed before".to_owned());
     suite.cases.extend(checks.into_iter().flat_map(|of| of.checks.iter().map(move |it| it.case(skipped(), of))));
     let results = Results { title: name, suites: vec![suite], ..Results::default() };
-    match print(&results, args, context) {
-        Err(unwritten) => unwritten,
-        Ok(_) => error,
-    }
+    let printed = Shared::new(&args.redact, false).and_then(|mut shared| print(&results, args, &mut shared, context));
+    printed.err().unwrap_or(error)
 }
 
 /// Prints the results in the form that the user wants.
@@ -320,7 +327,13 @@ pub(super) fn report_broken(
 /// # Errors
 ///
 /// The output cannot be written.
-pub(super) fn print(results: &Results, args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn print(
+    results: &Results,
+    args: &CallArgs,
+    shared: &mut Shared,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
+    shared.end_learning();
     let form = match args.format {
         Format::Junit => Some(results::Form::Junit),
         Format::Github => Some(results::Form::Github),
@@ -332,11 +345,12 @@ pub(super) fn print(results: &Results, args: &CallArgs, context: &Context) -> Re
             let mut text = String::new();
             // Writing to a string cannot fail.
             let _ = form.write(results, &mut text);
-            context.printer.line(text.trim_end_matches('\n'))?;
+            context.printer.line(shared.text(text).trim_end_matches('\n'))?;
         }
-        None if args.format == Format::Human => human(results, context)?,
-        None => context.printer.json(&to_json(results))?,
+        None if args.format == Format::Human => human(results, shared, context)?,
+        None => context.printer.json(&shared.json(to_json(results)))?,
     }
+    shared.print();
     let is_passed = cases(results).all(|case| case.verdict == CaseVerdict::Passed);
     Ok(if is_passed { Outcome::Clean } else { Outcome::Findings })
 }
@@ -354,7 +368,7 @@ fn verdict(case: &Case) -> &'static str {
     }
 }
 
-fn human(results: &Results, context: &Context) -> Result<(), CommandError> {
+fn human(results: &Results, shared: &mut Shared, context: &Context) -> Result<(), CommandError> {
     let mut counts = BTreeMap::new();
     for case in cases(results) {
         *counts.entry(verdict(case)).or_insert(0u64) += 1;
@@ -366,7 +380,7 @@ fn human(results: &Results, context: &Context) -> Result<(), CommandError> {
         };
         context.printer.line(&format!("{:7} {}{more}", verdict(case), visible(&case.name)))?;
         for problem in &case.problems {
-            context.printer.line(&format!("        {}", visible(&problem.message)))?;
+            context.printer.line(&format!("        {}", visible(&shared.text(problem.message.clone()))))?;
         }
     }
     let count = |name| counts.get(name).copied().unwrap_or(0);

@@ -16,6 +16,7 @@ use crate::render::prompts;
 use crate::session::prompts::Prompts;
 use crate::session::selection::Selection;
 use crate::trace::{Item, ReelReader};
+use crate::wire::text::counted;
 use std::path::Path;
 
 /// From this size on, in bytes, a browser needs some time to open a page, and mail servers refuse it.
@@ -33,6 +34,7 @@ pub(super) fn run(
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let redact = RedactOptions { redact: !args.no_redact, ..args.redact.clone() };
+    let is_newest = path.is_none();
     let (reader, path) = redact.open_whole(path)?;
     check_apart(&path, &args.output)?;
     let prepared = project_settings(&args.packs, false)?;
@@ -45,9 +47,10 @@ pub(super) fn run(
     let title = path.file_name().map_or_else(|| "session".into(), |name| name.to_string_lossy());
     let out = Output::create(&args.output, args.force)?;
     let page = SessionPage::begin(out, &title, args.packs.registry()?).map_err(writing)?;
-    let mut export = Export { page, selection, check, prompts: Prompts::default(), warning, damaged: false };
+    let mut export =
+        Export { page, selection, check, prompts: Prompts::default(), warning, written: 0, damaged: false };
     export.read(reader.with_payloads(), &path, args, context)?;
-    let Export { page, check, prompts, warning, damaged, .. } = export;
+    let Export { page, check, prompts, warning, written, damaged, .. } = export;
     let checked: Checked = check.finish(&mut |_| ());
     let (turns, left_out) = prompts.finish();
     reels::report_left_out(left_out, crate::cli::printer::note);
@@ -57,6 +60,10 @@ pub(super) fn run(
     out.finish()?;
     if size > LARGE_BYTES {
         context.printer.note(&format!("the page has {}; `mcpreel reel cut` makes a smaller reel", bytes(size)));
+    }
+    if is_newest && args.output != Path::new("-") {
+        let (events, reel) = (counted(written, "event"), reels::shown(&path));
+        context.printer.note(&format!("{events} of {reel} in {}", args.output.display()));
     }
     warning.print_of_reel(&path);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
@@ -69,6 +76,8 @@ struct Export<'a> {
     check: Check<'a>,
     prompts: Prompts,
     warning: SecretWarning,
+    /// The number of events in the page.
+    written: u64,
     damaged: bool,
 }
 
@@ -93,6 +102,7 @@ impl Export<'_> {
                     for event in block.events() {
                         let is_selected = self.selection.selects(&event, reader.methods());
                         if is_selected {
+                            self.written += 1;
                             self.warning.take(&event);
                             self.prompts.take(&event);
                         }

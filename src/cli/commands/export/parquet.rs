@@ -64,6 +64,22 @@ mod with_feature {
         }
     }
 
+    /// Why a reel is left out.
+    struct Left {
+        reason: String,
+        /// Whether it cannot be read, so that another export does not have it, either.
+        is_broken: bool,
+    }
+
+    impl Left {
+        fn broken(path: &Path, error: CommandError) -> Self {
+            let name = reels::shown(path);
+            let is_named = error.message.contains(&*name.to_string());
+            let reason = if is_named { error.message } else { format!("{name}: {}", error.message) };
+            Self { reason, is_broken: true }
+        }
+    }
+
     struct Run<'a> {
         args: &'a ExportArgs,
         filter: Filter,
@@ -116,15 +132,17 @@ mod with_feature {
 
         /// Exports all reels at these paths into a folder.
         fn dataset(&self, paths: &[PathBuf]) -> Result<Outcome, CommandError> {
-            let output = &self.args.output;
+            let (args, output) = (self.args, &self.args.output);
             if output == Path::new("-") || output.is_file() {
                 return Err(CommandError::usage("several reels become a folder").hint("name one: -o FOLDER/"));
             }
+            // Without its key, no reel can be exported.
+            args.redact.check()?;
             let folder = Folder::at(output);
             let sources = recordings::expand(paths)?;
             let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |about| about.len());
             let mut progress = self.context.printer.progress("exporting", sources.iter().map(size).sum());
-            let (mut sum, mut count, mut before) = (Progressed::default(), 0, 0);
+            let (mut sum, mut count, mut before, mut is_unread) = (Progressed::default(), 0, 0, false);
             for path in &sources {
                 let is_found = !paths.contains(path);
                 let mut reached = Reached { progress: &mut progress, before };
@@ -133,7 +151,10 @@ mod with_feature {
                         count += 1;
                         sum.add(&done);
                     }
-                    Err(reason) => progress.aside(|| note(&format!("left out: {reason}"))),
+                    Err(Left { reason, is_broken }) => {
+                        is_unread |= is_broken;
+                        progress.aside(|| note(&format!("left out: {reason}")));
+                    }
                 }
                 before += size(path);
                 progress.reach(before);
@@ -141,7 +162,7 @@ mod with_feature {
             progress.finish();
             let (reels, events, files) = (counted(count, "reel"), counted(sum.written, "event"), folder.report());
             note(&format!("{events} of {reels} in {}: {files}", output.display()));
-            Ok(if sum.is_damaged { Outcome::Findings } else { Outcome::Clean })
+            Ok(if sum.is_damaged || is_unread { Outcome::Findings } else { Outcome::Clean })
         }
 
         /// Adds a reel to a dataset. The inner `Err` is the reason why it is left out.
@@ -151,18 +172,19 @@ mod with_feature {
             is_found: bool,
             folder: &Folder,
             reached: &mut Reached<'_>,
-        ) -> Result<Result<Progressed, String>, CommandError> {
+        ) -> Result<Result<Progressed, Left>, CommandError> {
+            let left = |why: &str| Ok(Err(Left { reason: format!("{} {why}", reels::shown(path)), is_broken: false }));
             if is_found && reels::is_being_written(path) {
-                return Ok(Err(format!("{} is being recorded", reels::shown(path))));
+                return left("is being recorded");
             }
             let opened = match self.args.redact.open(path, Some(note)) {
-                Err(error) if is_found && error.kind == ErrorKind::Input => return Ok(Err(error.message)),
+                Err(error) if is_found && error.kind == ErrorKind::Input => return Ok(Err(Left::broken(path, error))),
                 opened => opened?,
             };
             let exporter = Dataset::exporter(&self.settings, folder.of_one());
             let done = self.one(opened, (exporter, &mut io::sink()), reached);
             match folder.repeated() {
-                Some(file) => Ok(Err(format!("{} is another copy of the recording in {file}", reels::shown(path)))),
+                Some(file) => left(&format!("is another copy of the recording in {file}")),
                 None => done.map(Ok),
             }
         }

@@ -87,10 +87,6 @@ fn more(args: &ReplayArgs) -> usize {
 ///
 /// The suite cannot be read or is empty, or a recording could not be replayed.
 pub(super) fn run(args: &ReplayArgs, junit: Option<Junit>, context: &Context) -> Result<Outcome, CommandError> {
-    if args.output.is_some() {
-        let error = CommandError::usage("--output names one reel, but there are several recordings");
-        return Err(error.hint("without it, each new session is in the folder of reels; --no-record keeps none"));
-    }
     let all = match if is_suite_file(&args.reel) { in_file(&args.reel, args) } else { named(args) } {
         Err(error) if !args.dry_run => return super::unreadable(error, args, junit, context),
         all => all?,
@@ -150,8 +146,11 @@ fn verdict(codes: &[Option<i32>]) -> Result<Outcome, CommandError> {
 fn named(args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
     let more = args.filter.iter().take(more(args)).map(PathBuf::from);
     let paths = recordings::expand(&std::iter::once(args.reel.clone()).chain(more).collect::<Vec<_>>())?;
-    let test = |path: &PathBuf| Test { name: path.display().to_string(), words: words(args, path, &[], &[]) };
-    Ok(paths.iter().map(test).collect())
+    let test = |(number, path): (usize, &PathBuf)| Test {
+        name: path.display().to_string(),
+        words: words(args, (number, path), &[], &[]),
+    };
+    Ok((1..).zip(&paths).map(test).collect())
 }
 
 /// The recordings that a suite file names.
@@ -164,18 +163,20 @@ fn in_file(file: &Path, args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
         return Err(CommandError::new(ErrorKind::Input, format!("{}: no recordings", file.display())));
     }
     let folder = file.parent().unwrap_or(Path::new(""));
-    let test = |entry: SuiteEntry| {
+    let test = |(number, entry): (usize, SuiteEntry)| {
         let path = folder.join(&entry.reel);
-        Test { name: entry.reel.display().to_string(), words: words(args, &path, &entry.options, &entry.command) }
+        let words = words(args, (number, &path), &entry.options, &entry.command);
+        Test { name: entry.reel.display().to_string(), words }
     };
-    Ok(entries.into_iter().map(test).collect())
+    Ok((1..).zip(entries).map(test).collect())
 }
 
 /// The options that concern the suite, each with a value.
-const OF_SUITE: [&str; 6] = ["-j", "--jobs", "--shard", "-f", "--format", "--junit"];
+const OF_SUITE: [&str; 9] = ["-j", "--jobs", "--shard", "-f", "--format", "--junit", "-o", "--output", "--record"];
 
 /// The words that replay one recording: those of this process with another recording, without what concerns the suite.
-fn words(args: &ReplayArgs, path: &Path, options: &[String], command: &[String]) -> Vec<OsString> {
+/// The number of the recording makes the names of its new reels.
+fn words(args: &ReplayArgs, (number, path): (usize, &Path), options: &[String], command: &[String]) -> Vec<OsString> {
     let own = own_words();
     let end = own.iter().position(|word| word == "--").unwrap_or(own.len());
     let mut found: Vec<OsString> = Vec::new();
@@ -202,6 +203,9 @@ fn words(args: &ReplayArgs, path: &Path, options: &[String], command: &[String])
     }
     let format = if args.format == Form::Human { "human+json" } else { "json" };
     found.extend(["--format".into(), format.into()]);
+    if let Some(output) = &args.output {
+        found.extend(["--output".into(), output.into(), "--recording-number".into(), number.to_string().into()]);
+    }
     found.extend(options.iter().map(OsString::from));
     match command {
         [] => found.extend(own[end..].iter().cloned()),

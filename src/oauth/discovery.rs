@@ -161,23 +161,20 @@ async fn authorization_server(
 }
 
 /// The first document at these places; else the result of the last attempt, in words. A place that redirects, or fails
-/// otherwise, is passed over like one without a document, unless all of them are.
+/// otherwise, is passed over, but is the error if there is no document elsewhere.
 async fn fetch<T: DeserializeOwned>(
     exchanges: &dyn Exchanges,
     places: &[Url],
 ) -> Result<Result<T, String>, OAuthError> {
-    let (mut last, mut failed) = (None, None);
+    let (mut last, mut failed) = (String::new(), None);
     for place in places {
         match exchanges.send(get(place)?).await.map(|response| read(&response)) {
             Ok(Ok(found)) => return Ok(Ok(found)),
-            Ok(Err(why)) => last = Some(format!("{place}: {why}")),
+            Ok(Err(why)) => last = format!("{place}: {why}"),
             Err(error) => failed = failed.or(Some(error.0)),
         }
     }
-    match (last, failed) {
-        (None, Some(failed)) => Err(OAuthError::Exchange(failed)),
-        (last, _) => Ok(Err(last.unwrap_or_default())),
-    }
+    failed.map_or(Ok(Err(last)), |failed| Err(OAuthError::Exchange(failed)))
 }
 
 fn read<T: DeserializeOwned>(response: &HttpResponse) -> Result<T, String> {

@@ -188,6 +188,11 @@ fn foreign_words() -> String {
 pub(crate) struct Suspects(Vec<usize>);
 
 impl Suspects {
+    /// These places, in order.
+    pub(crate) fn at(places: Vec<usize>) -> Self {
+        Self(places)
+    }
+
     /// Returns whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -202,7 +202,13 @@ pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
     let is_number =
         text.starts_with(DIGITS_MARK) && text.iter().all(|byte| byte.is_ascii_digit() || b" -".contains(byte));
     let is_short_number = digits.count() == text.len() && text.iter().all(|byte| *byte == b'9');
-    super::is_removed(text) || is_short || is_number || is_short_number || has_mark(text)
+    super::is_removed(text) || is_short || is_number || is_short_number || has_mark(text) || is_beginning(text)
+}
+
+/// Returns whether a text is the beginning of a pseudonym that goes on elsewhere: a mark with less behind it than a whole
+/// one has.
+fn is_beginning(text: &[u8]) -> bool {
+    MARKS.iter().any(|mark| text.starts_with(mark) && (1..4).contains(&(text.len() - mark.len())))
 }
 
 /// The marks, for those who look for the beginning of a pseudonym.

@@ -14,6 +14,9 @@ use std::ops::Range;
 /// The number of the rule for values that are recognised by their names.
 const BY_NAME: usize = 0;
 
+/// As much of a long text around a pseudonym decides what that looks like. Unit: bytes.
+const NEAR: usize = 16 << 10;
+
 /// Parts of divided secrets: those of one text.
 pub(super) type PartsOf<'a> = &'a dyn Fn(TextId) -> Vec<Part>;
 
@@ -30,6 +33,18 @@ pub(super) enum Change {
 impl Change {
     fn of(edits: Vec<Edit>) -> Option<Self> {
         (!edits.is_empty()).then_some(Self::Edits(edits))
+    }
+
+    /// Returns where something was replaced, in the changed payload; `None` if that may be anywhere.
+    pub(super) fn places(&self) -> Option<Vec<Range<usize>>> {
+        let Self::Edits(edits) = self else { return None };
+        let (mut places, mut shift) = (Vec::new(), 0isize);
+        for edit in edits {
+            let start = edit.range.start.saturating_add_signed(shift);
+            places.push(start..start + edit.text.len());
+            shift += edit.text.len() as isize - edit.range.len() as isize;
+        }
+        Some(places)
     }
 
     /// Returns the changed payload.
@@ -70,6 +85,50 @@ impl Replacer {
             (EventKind::Message, framing) => self.framed(framing, payload, suspects.as_ref(), &own, found),
             _ => Change::of(self.whole("stderr", payload, &own(0), found)),
         }
+    }
+
+    /// Returns how a payload changes in which something was replaced at these places; what they do not touch is as it was.
+    pub(super) fn again(
+        &self,
+        header: &EventHeader,
+        payload: &[u8],
+        places: Option<Vec<Range<usize>>>,
+    ) -> Option<Change> {
+        let (places, mut found) = (places.filter(|_| Opened::of(payload).is_none()), Vec::new());
+        match (header.kind, header.framing, places) {
+            (EventKind::Stderr, _, Some(places)) | (EventKind::Message, Framing::Fragment, Some(places)) => {
+                Change::of(self.around(payload, &places))
+            }
+            (EventKind::Message, framing, Some(places)) => {
+                let touched = Suspects::at(places.iter().map(|place| place.start).collect());
+                self.framed(framing, payload, Some(&touched), &|_| Vec::new(), &mut found)
+            }
+            _ => self.payload(header, payload, None, &mut found),
+        }
+    }
+
+    /// Returns the edits of a text that touch these places. What is farther away decides nothing.
+    fn around(&self, text: &[u8], places: &[Range<usize>]) -> Vec<Edit> {
+        let mut near: Vec<Range<usize>> = Vec::new();
+        for place in places {
+            let (start, end) = (place.start.saturating_sub(NEAR), text.len().min(place.end + NEAR));
+            match near.last_mut().filter(|last| last.end >= start) {
+                Some(last) => last.end = end.max(last.end),
+                None => near.push(start..end),
+            }
+        }
+        let edits = |part: Range<usize>| {
+            let inner = self.text(&text[part.clone()], Context::at(&String::new), &mut Vec::new());
+            inner.into_iter().map(move |edit| {
+                let range = edit.range.start + part.start..edit.range.end + part.start;
+                Edit { range, ..edit }
+            })
+        };
+        let touches = |edit: &Edit| {
+            let first = places.partition_point(|place| place.end < edit.range.start);
+            places.get(first).is_some_and(|place| place.start <= edit.range.end)
+        };
+        near.into_iter().flat_map(edits).filter(touches).collect()
     }
 
     fn whole(&self, place: &str, text: &[u8], parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {

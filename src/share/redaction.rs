@@ -262,20 +262,23 @@ impl Redaction {
         if is_unread(header, payload) {
             self.report.add_unread(header.seq);
         }
-        change.map_or(Cow::Borrowed(payload), |change| Cow::Owned(self.checked(header, change.apply(payload))))
+        change.map_or(Cow::Borrowed(payload), |change| Cow::Owned(self.checked(header, payload, change)))
     }
 
     /// Replaces what a later redaction would take for a secret in a redacted payload: the end of a pseudonym whose
     /// beginning is elsewhere, or a part of one that looks like a token by chance.
-    fn checked(&self, header: &EventHeader, mut payload: Vec<u8>) -> Vec<u8> {
-        let Some(checker) = &self.checker else { return payload };
-        for _ in 0..MAX_CHECKS {
-            match checker.payload(header, &payload, None, &mut Vec::new()) {
-                Some(change) => payload = change.apply(&payload),
+    fn checked(&self, header: &EventHeader, payload: &[u8], mut change: Change) -> Vec<u8> {
+        let mut places = change.places();
+        let mut redacted = change.apply(payload);
+        for checker in std::iter::repeat_n(self.checker.as_ref(), MAX_CHECKS).flatten() {
+            change = match checker.again(header, &redacted, places) {
+                Some(change) => change,
                 None => break,
-            }
+            };
+            places = change.places();
+            redacted = change.apply(&redacted);
         }
-        payload
+        redacted
     }
 
     /// Reports the secrets of an event, and changes nothing.

@@ -133,7 +133,7 @@ fn a_scenario_that_cannot_be_played_has_a_report() {
 #[test]
 fn invalid_settings_are_in_the_report() {
     let stage = Stage::new();
-    stage.write("play.yaml", "servers: [{name: s}]\nsteps: []\n");
+    stage.write("play.yaml", "name: it\nservers: {s: {builtin: {declare: [conversation]}}}\nsteps: [{wait: 1ms}]\n");
     stage.write(".mcpreel.toml", "[validate]\nonly = 7\n\n[redact]\ndisable = [\"nope\"]\n");
     for (form, place) in [("junit", "errors=\"1\""), ("sarif", "toolExecutionNotifications")] {
         let output = stage.run(&["validate", "missing.reel", "--format", form], "");

@@ -44,7 +44,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// The first line is the challenge, the second one the query of the response to the login.
+// The first line is the challenge, the second one the query of the response to the login.
 fuzz_target!(|data: &[u8]| {
     let mut lines: Vec<&[u8]> = data.split(|byte| *byte == b'\n').collect();
     lines.reverse();

@@ -1,29 +1,52 @@
-
+# Completion of mcpreel for bash. The function asks mcpreel itself.
 _clap_complete_mcpreel() {
     local IFS=$'\013'
-    local _CLAP_COMPLETE_INDEX=${COMP_CWORD}
-    local _CLAP_COMPLETE_COMP_TYPE=${COMP_TYPE}
+    local space=true
     if compopt +o nospace 2> /dev/null; then
-        local _CLAP_COMPLETE_SPACE=false
-    else
-        local _CLAP_COMPLETE_SPACE=true
+        space=false
     fi
-    local words=("${COMP_WORDS[@]}")
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        words[COMP_CWORD]="$2"
-    fi
+    # bash splits words at the characters of COMP_WORDBREAKS, such as "=", ":" and "@", and replaces only the last part,
+    # $2. This joins the parts: `before` is the part of the current word that bash does not replace.
+    local words=() index=0 before="" rest="${COMP_LINE-}" previous="" word trimmed i
+    local head="${COMP_LINE:0:${COMP_POINT:-${#COMP_LINE}}}"
+    for ((i = 0; i < ${#COMP_WORDS[@]}; i++)); do
+        word="${COMP_WORDS[i]}"
+        trimmed="${rest#"${rest%%[![:space:]]*}"}"
+        if ((i == 0)) || [[ "$trimmed" != "$rest" ]] || ! [[ "$word" =~ ^[=:@]+$ || "$previous" =~ ^[=:@]+$ ]]; then
+            words+=("")
+        fi
+        local last=$((${#words[@]} - 1))
+        rest="${trimmed#"$word"}"
+        previous="$word"
+        words[last]+="$word"
+        if ((i == COMP_CWORD)); then
+            index=$last
+            if [[ "$word" == [\"\']* ]]; then
+                words[last]="$2"
+                continue
+            fi
+            # The part up to the cursor.
+            while [[ -n "${words[last]}" && "${head%"${words[last]}"}" == "$head" ]]; do
+                words[last]="${words[last]%?}"
+            done
+            before="${words[last]%"$2"}"
+        fi
+    done
     COMPREPLY=( $( \
         _CLAP_IFS="$IFS" \
-        _CLAP_COMPLETE_INDEX="$_CLAP_COMPLETE_INDEX" \
-        _CLAP_COMPLETE_COMP_TYPE="$_CLAP_COMPLETE_COMP_TYPE" \
-        _CLAP_COMPLETE_SPACE="$_CLAP_COMPLETE_SPACE" \
+        _CLAP_COMPLETE_INDEX="$index" \
+        _CLAP_COMPLETE_COMP_TYPE="${COMP_TYPE}" \
+        _CLAP_COMPLETE_SPACE="$space" \
         MCPREEL_COMPLETE="bash" \
-        "mcpreel" -- "${words[@]}" \
+        mcpreel -- "${words[@]}" \
     ) )
     if [[ $? != 0 ]]; then
         unset COMPREPLY
-    elif [[ $_CLAP_COMPLETE_SPACE == false ]] && [[ "${COMPREPLY-}" =~ [=/:]$ ]]; then
+    elif [[ $space == false ]] && [[ "${COMPREPLY-}" =~ [=/:]$ ]]; then
         compopt -o nospace
+    fi
+    if [[ -n "$before" && ${#COMPREPLY[@]} -gt 0 ]]; then
+        COMPREPLY=("${COMPREPLY[@]#"$before"}")
     fi
 }
 if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
@@ -31,4 +54,3 @@ if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERS
 else
     complete -o nospace -o bashdefault -F _clap_complete_mcpreel mcpreel
 fi
-

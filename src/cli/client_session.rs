@@ -83,8 +83,8 @@ impl ClientOptions {
         Self { overwriting: Overwriting { force }, ..self }
     }
 
-    /// Whether the reel may overwrite a file.
-    pub(super) fn overwrites(&self) -> bool {
+    /// Whether --force was given: the reel may overwrite a file, and some messages are sent although nobody asked for them.
+    pub(super) fn is_forced(&self) -> bool {
         self.overwriting.force
     }
 
@@ -141,7 +141,7 @@ impl ClientOptions {
     /// The reel cannot be created and the user requires it, or it exists already.
     pub(super) fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
-        Recording::start(&Plan { force: self.overwrites(), ..Plan::of(self.record.as_deref(), name, need) }, note)
+        Recording::start(&Plan { force: self.is_forced(), ..Plan::of(self.record.as_deref(), name, need) }, note)
     }
 
     /// Starts a recording if the user named a reel.

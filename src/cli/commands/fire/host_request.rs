@@ -20,13 +20,12 @@ use std::time::Duration;
 
 /// To whom, and how long the response may take.
 #[derive(Debug, Args)]
+#[command(mut_arg("force", |option| option.help("Send the message even if the server has not declared support for it, and \
+                                                overwrite the reel if the file exists")))]
 pub(super) struct Recipient {
     /// Response timeout (default: what the proposal recommends for the hook, else 30s).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     deadline: Option<Duration>,
-    /// Send the message even if the server has not declared support for it.
-    #[arg(long)]
-    force: bool,
     #[command(flatten)]
     to: ServerOptions,
 }
@@ -152,7 +151,7 @@ pub(super) fn run(
 fn block(handshake: &Handshake, kind: &RequestKind, recipient: &Recipient) -> Result<Value, CommandError> {
     let declared = Declared { server: handshake.server_capabilities.clone(), ..Declared::default() };
     let block = declared.find(&mcpl::DESCRIPTOR, Side::Server).map(|(_, block)| block.clone()).unwrap_or_default();
-    if recipient.force || mcpl::has(&block, kind.needs) {
+    if recipient.to.client.is_forced() || mcpl::has(&block, kind.needs) {
         return Ok(block);
     }
     let name = handshake.server_info["name"].as_str().unwrap_or("the server");

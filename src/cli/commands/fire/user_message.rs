@@ -27,6 +27,8 @@ use std::time::Duration;
 /// The server must declare `conversationEvents.onUserMessage`. The proposal allows three ways of responding; all
 /// are accepted. A response after the deadline is reported as late and not used.
 #[derive(Debug, Args)]
+#[command(mut_arg("force", |option| option.help("Send the message even if the server has not subscribed, and overwrite the \
+                                                reel if the file exists")))]
 #[command(after_help = "\
 Examples:
   mcpreel fire user-message 'what about the schema?' -- my-memory-server
@@ -59,9 +61,6 @@ pub(crate) struct UserMessageArgs {
     /// How long to wait after the deadline for a late response.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_time)]
     linger: Duration,
-    /// Send the message even if the server has not subscribed.
-    #[arg(long)]
-    force: bool,
     #[command(flatten)]
     to: ServerOptions,
 }
@@ -190,7 +189,7 @@ fn firing(args: &UserMessageArgs) -> Result<Firing, CommandError> {
             CarrierArg::Notification => Carrier::Notification,
         },
         deadline: args.deadline,
-        force: args.force,
+        force: args.to.client.is_forced(),
     })
 }
 

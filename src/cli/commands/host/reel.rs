@@ -33,7 +33,7 @@ pub(super) fn run(path: &Path, args: &HostArgs, context: &Context) -> Result<Out
 /// Plays one session, and records it in this reel.
 fn play(plan: Plan, reel: &Path, args: &HostArgs, context: &Context) -> Result<(), CommandError> {
     let options =
-        ClientOptions::replaying(reel.to_owned(), args.client.timeout_given()).overwriting(args.client.overwrites());
+        ClientOptions::replaying(reel.to_owned(), args.client.timeout_given()).overwriting(args.client.is_forced());
     let settings = Settings { speed: Some(1.0), timeout: args.client.timeout(), ..Settings::default() };
     let engine = ReplayEngine::new(plan, settings);
     runtime::block_on(async {

@@ -77,7 +77,7 @@ fn played(
     let (mut report, reel) = match clock {
         ClockArg::Virtual => {
             let reel = args.client.reel("host")?;
-            (record_play(scenario, (&reel, args.client.overwrites()), model, observe)?, reel)
+            (record_play(scenario, (&reel, args.client.is_forced()), model, observe)?, reel)
         }
         ClockArg::Real => play_real(scenario, model, args, observe, context)?,
     };

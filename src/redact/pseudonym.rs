@@ -208,7 +208,7 @@ pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
 /// Returns whether a text is the beginning of a pseudonym that goes on elsewhere: a mark with less behind it than a whole
 /// one has.
 fn is_beginning(text: &[u8]) -> bool {
-    MARKS.iter().any(|mark| text.starts_with(mark) && (1..4).contains(&(text.len() - mark.len())))
+    MARKS.iter().any(|mark| text.starts_with(mark) && text.len() < mark.len() + 4)
 }
 
 /// The marks, for those who look for the beginning of a pseudonym.

@@ -241,8 +241,11 @@ mod tests {
     use crate::session::steps::tests::{Told, tell_conversation, tell_hostile};
     use unicode_width::UnicodeWidthStr;
 
+    /// Passes on what is told.
+    type Tell = fn(&mut dyn FnMut(Told<'_>));
+
     /// The list of a session. Of repetitions, only the first is listed.
-    fn list(tell: fn(&mut dyn FnMut(Told<'_>)), width: usize) -> String {
+    fn list(tell: Tell, width: usize) -> String {
         let (palette, mut out, mut drawn) = (Palette::plain(), Vec::new(), String::new());
         let (mut lines, mut brackets) = (EventLines::new(Clock::Offset, 0, "mcpreel-"), Brackets::default());
         let mut seen = std::collections::BTreeSet::new();

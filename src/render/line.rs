@@ -109,7 +109,7 @@ pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, ou
     }
     // Where there is little space, the error matters more than what was asked.
     let is_short = line.mood == Emphasis::Error && line.outcome.is_some() && rest.space.is_some_and(|it| it < LITTLE);
-    if !line.about.is_empty() && !(is_short && has_method) {
+    if !(line.about.is_empty() || is_short && has_method) {
         rest.ours(if has_method { " " } else { "" });
         let about = if is_short { line.named() } else { line.about };
         write_about(&Line { about, ..*line }, &ink, title_style, &mut rest);

@@ -54,6 +54,8 @@ FINDS = [
     r"fire message events/poll",
     r"call tools/call name=draw",
     r"show .*grep -i schema",
+    # In this folder, files of JSON lines are not all reels.
+    r"export --format parquet .* \. -o",
 ]
 # These go on until they are stopped.
 GOES_ON = [

@@ -281,7 +281,7 @@ fn refusals() -> Vec<(Faults, &'static str, &'static str)> {
         (with("authorization_endpoint", "javascript:alert(1)".into()), "not an HTTP URL", metadata),
         (with("registration_endpoint", "http://192.0.2.1/".into()), "it must use https", metadata),
         (with("registration_endpoint", Value::Null), "does not register clients", metadata),
-        (with("x", "y".repeat(300 << 10).into()), "longer than 256 KiB", metadata),
+        (with("x", "y".repeat(300 << 10).into()), "longer than 256 KiB", "/.well-known/openid-configuration"),
         (Faults { only_at: Some("/nowhere"), ..Faults::default() }, "HTTP 404", "/.well-known/openid-configuration"),
         // RFC 9207: another issuer, none although there always is one, and one in an error response.
         (answered("code={code}&state={state}&iss=https://evil.example"), "another authorization server", "/authorize"),

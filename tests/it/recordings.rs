@@ -400,7 +400,9 @@ fn expect_the_rest(stage: &Stage, what: &str, reported: &str, (found, sent): (&V
     assert_eq!(kinds.last(), Some(&"stream-closed"));
     assert!(events[2]["data"]["reason"].as_str().is_some_and(|reason| reason.contains(reported)), "{}", events[2]);
     let report = stage.run(&["validate", name, "--format", "json"], "").json();
-    let errors = report["findings"].as_array().expect("a list").iter().filter(|finding| finding["severity"] == "error");
+    // The server exits with 7 and does not answer every ping.
+    let is_wrong = |finding: &&Value| finding["severity"] == "error" && finding["rule"] != "lifecycle/server-crashed";
+    let errors = report["findings"].as_array().expect("a list").iter().filter(is_wrong);
     assert_eq!(errors.count(), 0, "{what}: {report}");
     if what == "moved" {
         assert!(!kinds.contains(&"gap"), "nothing is lost: {kinds:?}");

@@ -345,7 +345,7 @@ impl ReplayArgs {
         };
         let which = if calls.len() == 1 { "it is" } else { "the first is" };
         context.printer.note(&format!(
-            "mcpreel sends {count} may destroy data ({which} {}, seq {}); --read-only leaves {them} out, \
+            "sending {count} may destroy data ({which} {}, seq {}); --read-only leaves {them} out, \
              --allow-destructive ends this warning",
             first.tool, first.seq
         ));

@@ -94,7 +94,10 @@ fn is_whole(word: &str) -> bool {
 fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
     let source = if word == "-" { Source::Stdin } else { Source::of(word) };
     let text = source.read()?.trim_ascii().to_vec();
-    crate::wire::json::check(&text).map_err(|reason| match source {
+    // What begins with the letter of `null`, `true` or `false`.
+    let checked =
+        crate::wire::json::check(&text).map_err(|reason| reason.replace("expected ident", "a text has no quotes"));
+    checked.map_err(|reason| match source {
         Source::Literal(_) => CommandError::usage(format!("{word}: not JSON: {reason}"))
             .hint("put the whole in single quotes so that the shell keeps the inner ones: '{\"key\":[\"v\"]}'"),
         Source::Stdin if text.is_empty() => CommandError::usage("stdin is empty").hint(ONE_OBJECT),

@@ -274,7 +274,11 @@ fn a_reminder_goes_into_a_tapped_session_and_into_a_server() {
     // The running server keeps to what it declared.
     let all = ["fire", "reminder", "x", "--propagate", "all", "--session"];
     let refused = stage.run(&[&all[..], &["serve"]].concat(), "");
-    assert_eq!((refused.code(), refused.out().contains("not sent: `propagate` \"all\" is not one of")), (1, true), "{refused:?}");
+    assert_eq!(
+        (refused.code(), refused.out().contains("not sent: `propagate` \"all\" is not one of")),
+        (1, true),
+        "{refused:?}"
+    );
     let legacy = stage.start(&["fire", "reminder", "old way", "--legacy", "--session", "mcpreel"]);
     let message = client.message(|message| message["method"] == "notifications/message");
     assert_eq!(message["params"]["_meta"]["harn"]["reminder"]["body"], "old way");

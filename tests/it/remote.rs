@@ -650,7 +650,7 @@ fn mcpreels_own_answer_behind_a_tap_belongs_to_its_request() {
     for (number, url) in ["http://127.0.0.1:1/mcp".to_owned(), refusing.url("/mcp")].iter().enumerate() {
         let reel = format!("{number}.reel");
         let request = r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}"#;
-        let answered = stage.run(&["record", "--url", url, "-o", &reel], &format!("{request}\n"));
+        let answered = stage.run(&["record", "--url", url, "-o", &reel], format!("{request}\n"));
         assert!(answered.out().contains("\"id\":7,\"error\""), "{answered:?}");
         let shown = stage.ok(&["show", &reel]).out();
         assert!(shown.contains("[injected] initialize") && !shown.contains("unknown request"), "{shown}");

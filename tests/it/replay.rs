@@ -217,8 +217,7 @@ fn nothing_is_destroyed_unless_the_user_says_so() {
     let plan = stage.ok(&["replay", "t.reel", "--dry-run", "--read-only"]).out();
     assert!(plan.contains("tools/call wipe is left out: it is not annotated as read-only"), "{plan}");
     record(&stage, "u.reel", &[call(2, "wipe", json!({}))]);
-    let warning =
-        "sending 1 call of a tool that the recording does not list; it may destroy data (it is wipe, seq";
+    let warning = "sending 1 call of a tool that the recording does not list; it may destroy data (it is wipe, seq";
     for (options, is_warned) in [(&[][..], true), (&["--allow-destructive"], false), (&["--read-only"], false)] {
         let output = replay(&stage, "u.reel", options, "fine");
         assert_eq!(output.err().replace('\n', " ").contains(warning), is_warned, "{output:?}");

@@ -21,7 +21,7 @@ for line in sys.stdin:
     elif method == "tools/call" and MODE == "exit": sys.exit(3)
     elif method == "tools/call" and params["name"] != "convert":
         say({"id": number, "error": {"code": -32602, "message": "Unknown tool: " + params["name"]}})
-    elif method == "tools/call" and "celsius" not in (params.get("arguments") or {}):
+    elif method == "tools/call" and "celsius" not in list(params.get("arguments") or {}):
         say({"id": number, "error": {"code": -32602, "message": "missing argument"}})
     elif method == "tools/call":
         say({"id": number, "result": {"structuredContent": {"f": 50}, "content": [{"type": "text", "text": '{"f": 50}'}]}})
@@ -88,7 +88,9 @@ fn results_that_no_list_describes_are_said_to_be_unchecked() {
 #[test]
 fn all_commands_that_record_can_overwrite() {
     let stage = Stage::new();
-    for words in [&["call"][..], &["fire", "push"], &["serve"], &["host"], &["overlay"], &["survive"], &["record"]] {
+    for words in
+        [&["call"][..], &["fire", "user-message"], &["serve"], &["host"], &["overlay"], &["survive"], &["record"]]
+    {
         let help = stage.ok(&[words, &["--help"]].concat()).out();
         assert!(help.contains("--force"), "{words:?}");
     }

@@ -24,15 +24,15 @@ installed=$(mktemp)
 tests/real/install.sh --smoke ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"} >"$installed" 2>&1 &
 installing=$!
 trap 'finish; kill "$installing" 2>/dev/null || true' EXIT
-outcome=0
+install_status=0
 peers() {
     cat -- "$installed"
-    return "$outcome"
+    return "$install_status"
 }
 
 step "format" cargo fmt --check
 step "lints" cargo clippy --locked --all-targets -- -D warnings
-wait "$installing" || outcome=$?
+wait "$installing" || install_status=$?
 step "real peers" peers
 rm -f -- "$installed"
 step "script of pages" node --test tests/page/

@@ -5,7 +5,7 @@ use super::printer::note;
 use super::target::{Target, TargetKind, refuse};
 use crate::error::{CommandError, ErrorKind, OF_STDERR};
 use crate::files::reels;
-use crate::host::client::{ClientConfig, EraChoice, FailureReason, Handshake, Output, Root};
+use crate::host::client::{ClientConfig, ClientEngine, EraChoice, FailureReason, Handshake, Output, Root};
 use crate::protocol::{Era, Revision};
 use crate::record::recording::{Need, Plan, Recording};
 use crate::render::host::client_output;
@@ -19,10 +19,10 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// How long a program or a log does not need to hear about a server that is still starting.
+const QUIET_FOR: Duration = Duration::from_secs(5);
 /// The response timeout if the user gives none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -120,6 +120,7 @@ impl ClientOptions {
         };
         config.protocol_version = self.protocol_version.clone();
         config.request_timeout = self.timeout();
+        config.quiet_for = if std::io::stderr().is_terminal() { Duration::ZERO } else { QUIET_FOR };
         config.roots = self.roots.iter().map(|root| Root { uri: root_uri(root), name: None }).collect();
         config.capabilities = capabilities;
         config
@@ -262,7 +263,6 @@ pub(super) async fn open(
     let mut connection = Connection::open(peer.config(options.config(capabilities)), link, |_| {}).await;
     match connection.ready(|output| report(output, context)).await {
         Ok(handshake) => {
-            IS_OPEN.store(true, Ordering::Relaxed);
             report_handshake(&handshake, options, context);
             if !options.roots.is_empty() && handshake.era == Era::Legacy {
                 await_roots(&mut connection, context).await;
@@ -327,34 +327,10 @@ pub(super) fn report_handshake(handshake: &Handshake, options: &ClientOptions, c
 pub(super) fn report(output: &Output, context: &Context) {
     if let Output::Waiting { at_most, .. } = output {
         let how_long = format!("the server has not answered yet; waiting for it up to {at_most:?}");
-        report_waiting(format!("{how_long} (with --era legacy, mcpreel sends initialize at once)"));
+        context.printer.note(&format!("{how_long} (with --era legacy, mcpreel sends initialize at once)"));
     } else if context.verbose > 0 {
         client_output(output, "the server").iter().for_each(|text| context.printer.note(text));
-    } else if let Output::Noise { .. } = output
-        && let Some(text) = client_output(output, "the server")
-    {
-        let _ = NOISE.set(text);
     }
-}
-
-/// The first line of the server that is no message.
-static NOISE: OnceLock<String> = OnceLock::new();
-/// Whether the handshake is complete.
-static IS_OPEN: AtomicBool = AtomicBool::new(false);
-/// How long a program or a log does not need to hear about a server that is still starting.
-const QUIET_FOR: Duration = Duration::from_secs(5);
-
-/// Says on a terminal that mcpreel waits; elsewhere only if that takes long.
-fn report_waiting(text: String) {
-    if std::io::stderr().is_terminal() {
-        return note(&text);
-    }
-    tokio::spawn(async move {
-        tokio::time::sleep(QUIET_FOR).await;
-        if !IS_OPEN.load(Ordering::Relaxed) {
-            note(&text);
-        }
-    });
 }
 
 /// What a server that completed the handshake sent in place of a response.
@@ -386,10 +362,15 @@ fn last_lines(text: &ServerText) -> Vec<String> {
     last.iter().map(|said| format!("{OF_STDERR}{}", said.chars().map(line::visible).collect::<String>())).collect()
 }
 
+/// Reports the first line of the server's stdout that is no message; with `-v`, [`report`] has reported all of them.
+pub(super) fn report_noise(engine: &ClientEngine, context: &Context) {
+    let noise = engine.first_noise().filter(|_| context.verbose == 0);
+    noise.and_then(|noise| client_output(noise, "the server")).iter().for_each(|text| context.printer.note(text));
+}
+
 /// Reports what the server last wrote to stderr, with `-v`. Without it, only says that there is something, and only after a
-/// failure. Lines on stdout that are no messages are reported in any case.
+/// failure.
 pub(super) fn report_stderr(text: &ServerText, has_failed: bool, context: &Context) {
-    NOISE.get().into_iter().for_each(|text| context.printer.note(text));
     let lines = last_lines(text);
     if context.verbose > 0 {
         lines.iter().for_each(|line| context.printer.note(line));

@@ -68,6 +68,8 @@ pub struct ClientConfig {
     pub probe_timeout: Duration,
     /// Timeout of the probe as long as the server has sent nothing at all. A package that is downloaded first takes long.
     pub start_timeout: Duration,
+    /// How much longer than the probe's usual timeout a silent server is waited for before [`Output::Waiting`] says so.
+    pub quiet_for: Duration,
     /// Timeout of any other request.
     pub request_timeout: Duration,
     /// Join a connection that others have opened, instead of opening one.
@@ -109,6 +111,7 @@ impl ClientConfig {
             roots: Vec::new(),
             probe_timeout: Duration::from_secs(2),
             start_timeout: Duration::from_secs(20),
+            quiet_for: Duration::ZERO,
             request_timeout: Duration::from_secs(30),
             join: None,
             max_values: usize::MAX,
@@ -302,6 +305,10 @@ pub(crate) struct ClientEngine {
     refused: Option<String>,
     /// Whether the server has sent anything.
     has_spoken: bool,
+    /// When to say that the server is waited for, and the words.
+    notice: Option<(Duration, Output)>,
+    /// The first [`Output::Noise`].
+    noise: Option<Output>,
     /// The response to a probe that arrived after `initialize` was sent.
     late_probe: Option<Vec<u8>>,
     notes: Vec<String>,
@@ -328,6 +335,8 @@ impl ClientEngine {
             probed_again: false,
             refused: None,
             has_spoken: false,
+            notice: None,
+            noise: None,
             late_probe: None,
             notes: Vec::new(),
         }
@@ -447,19 +456,31 @@ impl ClientEngine {
         out
     }
 
+    /// The first line or message of the server that was [`Output::Noise`].
+    pub(crate) fn first_noise(&self) -> Option<&Output> {
+        self.noise.as_ref()
+    }
+
+    fn noise(&mut self, message: Vec<u8>) -> Output {
+        let noise = Output::Noise { message };
+        self.noise.get_or_insert_with(|| noise.clone());
+        noise
+    }
+
     /// Handles a message with too many JSON values: the request that it answers fails; otherwise it is ignored.
     fn refuse_values(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
         let why = format!("the server sent a message of more than {} values", self.config.max_values);
         let envelope = Envelope::scan(bytes);
         match (envelope.kind, envelope.id) {
             (MessageKind::Result | MessageKind::Error, Some(id)) => self.undelivered(now, id.0, &why, None),
-            _ => vec![Output::Noise { message: why.into_bytes() }],
+            _ => vec![self.noise(why.into_bytes())],
         }
     }
 
     /// When to call [`Self::wake`], if nothing arrives before.
     pub(crate) fn next_timeout(&self) -> Option<Duration> {
-        self.open.values().filter(|open| !open.expired).map(Open::deadline).min()
+        let notice = self.notice.iter().map(|(at, _)| *at);
+        self.open.values().filter(|open| !open.expired).map(Open::deadline).chain(notice).min()
     }
 
     /// Times out requests that are due.
@@ -468,7 +489,7 @@ impl ClientEngine {
         let due = |open: &Open| !open.expired && open.deadline() <= now;
         let ids: Vec<i64> = self.open.iter().filter(|(_, open)| due(open)).map(|(id, _)| *id).collect();
         for id in ids {
-            if self.waits_for_the_start(id, &mut out) {
+            if self.waits_for_the_start(now, id) {
                 continue;
             }
             let Some(open) = self.open.get_mut(&id) else { continue };
@@ -476,6 +497,7 @@ impl ClientEngine {
             let open = open.clone();
             self.give_up(now, id, open, &mut out);
         }
+        out.extend(self.take_notice(now));
         let expired: Vec<i64> = self.open.iter().filter(|(_, open)| open.expired).map(|(id, _)| *id).collect();
         for id in expired.iter().take(expired.len().saturating_sub(MAX_EXPIRED)) {
             self.open.remove(id);
@@ -580,7 +602,7 @@ impl ClientEngine {
             MessageKind::Notification => out.push(Output::Notification { message }),
             MessageKind::Result | MessageKind::Error => self.answered(now, message, envelope, out),
             MessageKind::Blank => {}
-            _ => out.push(Output::Noise { message }),
+            _ => out.push(self.noise(message)),
         }
     }
 

@@ -196,6 +196,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
             connection.runner.close().await;
             return Err(server.end_after(error, context.notices()).await);
         }
+        client_session::report_noise(&connection.runner.engine, context);
         let report = |closing: &Closing| client_session::report_stderr(&closing.said, printing.has_failed, context);
         server.end_answered(connection.runner, context.notices(), report).await;
         tally.finish(context)

@@ -168,15 +168,23 @@ impl ClientEngine {
     }
 
     /// Gives the probe more time if the server has sent nothing yet. Returns whether it did.
-    pub(super) fn waits_for_the_start(&mut self, id: i64, out: &mut Vec<Output>) -> bool {
+    pub(super) fn waits_for_the_start(&mut self, now: Duration, id: i64) -> bool {
         let at_most = self.config.start_timeout.min(self.config.request_timeout);
         let may_wait = self.config.era == EraChoice::Auto && !self.has_spoken;
         let probe =
             self.open.get_mut(&id).filter(|open| open.role == Role::Probe && may_wait && open.timeout < at_most);
         let Some(open) = probe else { return false };
         open.timeout = at_most;
-        out.push(Output::Waiting { method: open.method.clone(), at_most });
+        let waiting = Output::Waiting { method: open.method.clone(), at_most };
+        self.notice = Some((now.saturating_add(self.config.quiet_for), waiting));
         true
+    }
+
+    /// Returns what is to be said about a probe that is still waited for.
+    pub(super) fn take_notice(&mut self, now: Duration) -> Option<Output> {
+        let (_, notice) = self.notice.take_if(|(at, _)| *at <= now)?;
+        let is_waiting = self.open.values().any(|open| open.role == Role::Probe && !open.expired);
+        (is_waiting && !self.has_spoken).then_some(notice)
     }
 
     /// The server has sent something for the first time, so a probe that is still open needs no more than its usual time.

@@ -493,6 +493,25 @@ fn x11_a_probe_waits_as_long_as_the_server_starts() {
 }
 
 #[test]
+fn who_does_not_want_to_hear_of_a_start_at_once_hears_later_if_the_server_is_still_silent() {
+    let quiet = || {
+        let mut client = ClientEngine::new(ClientConfig { quiet_for: ms(5000), ..config(EraChoice::Auto) });
+        client.start(ms(0));
+        assert_eq!((client.handle_timeout(ms(2000)), client.next_timeout()), (Vec::new(), Some(ms(7000))));
+        client
+    };
+    let mut silent = quiet();
+    assert!(matches!(silent.handle_timeout(ms(7000))[..], [Output::Waiting { .. }]));
+    assert_eq!((silent.next_timeout(), silent.handle_timeout(ms(8000))), (Some(ms(20_000)), Vec::new()));
+    let mut started = quiet();
+    started.receive(ms(3000), DISCOVERED.as_bytes());
+    assert_eq!(started.handle_timeout(ms(7000)), []);
+    let mut noisy = quiet();
+    assert_eq!(noisy.receive(ms(6000), b"listening").first(), noisy.first_noise());
+    assert_eq!(noisy.handle_timeout(ms(7000)), []);
+}
+
+#[test]
 fn x11_a_probe_that_does_not_get_through_is_followed_by_initialize() {
     let mut client = client(EraChoice::Auto);
     client.start(ms(0));

@@ -95,6 +95,15 @@ impl Ready {
 /// Exit codes and signals with which a server ends because someone asked it to: SIGHUP, SIGINT, SIGPIPE, SIGTERM.
 const ASKED_TO_END: [i32; 4] = [1, 2, 13, 15];
 
+/// Returns how a server ended, as the rest of a sentence.
+pub(crate) fn end_text(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!(" with exit code {code}"),
+        (None, Some(signal)) => format!(" by signal {signal}"),
+        (None, None) => String::new(),
+    }
+}
+
 /// Returns the flags of a server's end. It failed if it ended by itself, and with an error.
 pub(crate) fn end_flags(status: Option<ExitStatus>, is_by_itself: bool) -> Flags {
     let signal = status.and_then(|status| status.signal().or_else(|| Some(status.code()? - 128)));

@@ -1,6 +1,6 @@
 //! A stdio server behind a gateway: each session starts a server of its own, and all traffic is recorded in one reel.
 
-use super::queue::{Queue, Ready};
+use super::queue::{Queue, Ready, end_text};
 use crate::process::child::ServerCommand;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{InjectionProgress, Session, choose};
@@ -11,7 +11,6 @@ use crate::transport::local::stdio;
 use crate::wire::{Direction, Framing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -56,7 +55,7 @@ impl Backend for Bridge {
         self.queue.note(Ready::about(EventKind::StreamOpened, stream), &reported);
         let ends = Arc::clone(&self.ends);
         let end = async move {
-            if let (Some(status), _) = server.end().await {
+            if let (Some(status), _) = server.end(stdio::Grace::USUAL).await {
                 ends.lock().unwrap_or_else(PoisonError::into_inner).insert(stream, status);
             }
         };
@@ -94,12 +93,7 @@ impl Backend for Bridge {
         let status = self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
         self.queue.note_end(stream, status, by == SERVER_ENDED, Some(by));
         if by == SERVER_ENDED {
-            let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-            let how = match (code, signal) {
-                (Some(code), _) => format!(" with exit code {code}"),
-                (None, Some(signal)) => format!(" by signal {signal}"),
-                (None, None) => String::new(),
-            };
+            let how = status.map(end_text).unwrap_or_default();
             (self.complain)(&format!("session {stream}: the server ended{how}"));
         }
     }

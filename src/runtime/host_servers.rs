@@ -159,7 +159,7 @@ impl HostServers {
     /// Lets the servers end.
     pub(crate) async fn end(self, recorder: &Recorder) {
         for process in self.processes {
-            process.end().await;
+            process.end(stdio::Grace::USUAL).await;
         }
         self.exchanges.iter().for_each(|exchanges| exchanges.finish());
         for stream in self.streams {

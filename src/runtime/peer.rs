@@ -6,13 +6,13 @@ use crate::error::{CommandError, ErrorKind, Notices};
 use crate::host::client::{ClientConfig, Joined};
 use crate::process::child::ServerCommand;
 use crate::record::http::Exchanges;
+use crate::record::queue::end_text;
 use crate::record::recording::Recording;
 use crate::record::stdio::described;
 use crate::sessions::live::{self, Live};
 use crate::trace::EventKind;
-use crate::transport::local::stdio::{self, StdioServer};
+use crate::transport::local::stdio::{self, Grace, StdioServer};
 use crate::transport::{Link, Remote};
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -98,8 +98,8 @@ impl Peer {
     pub(crate) async fn end_after(self, mut error: CommandError, notices: Notices) -> CommandError {
         let since = Instant::now();
         let advice = Arc::clone(&self.advice);
-        let patience = if error.kind == ErrorKind::Timeout { Patience::Little } else { Patience::Usual };
-        let status = self.end_with(patience, notices).await.filter(|_| since.elapsed() < BY_ITSELF);
+        let grace = if error.kind == ErrorKind::Timeout { Grace::SHORT } else { Grace::USUAL };
+        let status = self.end_within(grace, notices).await.filter(|_| since.elapsed() < BY_ITSELF);
         let when = ["the server closed the connection", "the server ended"]
             .into_iter()
             .find_map(|beginning| error.message.strip_prefix(beginning));
@@ -114,7 +114,7 @@ impl Peer {
 
     /// Lets the server end and finishes the reel.
     pub(crate) async fn end(self, notices: Notices) -> Option<ExitStatus> {
-        self.end_with(Patience::Usual, notices).await
+        self.end_within(Grace::USUAL, notices).await
     }
 
     /// Closes the connection after everything was answered, lets the server end, and finishes the reel. Nobody waits for
@@ -132,17 +132,14 @@ impl Peer {
             false => runner.close().await,
         };
         closed(&closing);
-        self.end_with(Patience::Until(began + AFTER_ANSWER), notices).await;
+        let own = AFTER_ANSWER.saturating_sub(began.elapsed());
+        self.end_within(Grace { own, after_signal: AFTER_ANSWER }, notices).await;
     }
 
-    async fn end_with(self, patience: Patience, notices: Notices) -> Option<ExitStatus> {
-        let (status, was_signalled) = match (self.server, patience) {
-            (Some(server), Patience::Usual) => server.end().await,
-            (Some(server), Patience::Little) => server.end_soon().await,
-            (Some(server), Patience::Until(at)) => {
-                server.end_within(at.saturating_duration_since(Instant::now()), AFTER_ANSWER).await
-            }
-            (None, _) => (None, false),
+    async fn end_within(self, grace: Grace, notices: Notices) -> Option<ExitStatus> {
+        let (status, was_signalled) = match self.server {
+            Some(server) => server.end(grace).await,
+            None => (None, false),
         };
         if let Some(exchanges) = &self.exchanges {
             exchanges.finish();
@@ -157,27 +154,8 @@ impl Peer {
     }
 }
 
-/// How long a server may take to end.
-#[derive(Clone, Copy)]
-enum Patience {
-    /// As long as any.
-    Usual,
-    /// Not long: it did not answer in time.
-    Little,
-    /// Until then, before it gets a signal.
-    Until(Instant),
-}
-
 /// How long a server may take to end after everything was answered, and again after SIGTERM.
 const AFTER_ANSWER: Duration = Duration::from_secs(1);
 
 /// A server that ends this soon after closing its output was not asked to end.
 const BY_ITSELF: Duration = Duration::from_secs(1);
-
-fn end_text(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!(" with exit code {code}"),
-        (None, Some(signal)) => format!(" by signal {signal}"),
-        (None, None) => String::new(),
-    }
-}

@@ -99,7 +99,7 @@ async fn converse(path: &Path, context: &Context) -> Result<(), CommandError> {
     let mut host = Host { runner: Runner::start(engine, link).await, pushes: 0, received: Vec::new() };
     let reported = host.talk().await;
     host.runner.close().await;
-    server.end().await;
+    server.end(stdio::Grace::USUAL).await;
     reported?;
     if context.verbose > 0 {
         host.received.iter().for_each(|method| context.printer.note(&format!("received {method}")));

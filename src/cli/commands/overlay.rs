@@ -159,7 +159,7 @@ async fn carry(
         _ = terminate.recv() => Ok(()),
     };
     let (status, is_hurried) = match process {
-        Some(process) => process.end().await,
+        Some(process) => process.end(stdio::Grace::USUAL).await,
         None => (None, false),
     };
     // If the server was signalled by us, that signal is not its exit status; a signal from elsewhere is.

@@ -30,10 +30,25 @@ pub enum Pipe {
 /// Observes all bytes, including framing; `None` means that the pipe ended.
 pub(crate) type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 
-/// How long a server may take to exit after its input was closed, and again after SIGTERM.
-const GRACE_PERIOD: Duration = Duration::from_secs(2);
-/// The same for a server that did not answer in time.
-const SHORT_GRACE_PERIOD: Duration = Duration::from_millis(200);
+/// How long a server may take to exit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grace {
+    /// After its input was closed.
+    pub own: Duration,
+    /// After SIGTERM.
+    pub after_signal: Duration,
+}
+
+impl Grace {
+    /// For most servers.
+    pub(crate) const USUAL: Self = Self::twice(Duration::from_secs(2));
+    /// For a server that did not answer in time.
+    pub(crate) const SHORT: Self = Self::twice(Duration::from_millis(200));
+
+    const fn twice(period: Duration) -> Self {
+        Self { own: period, after_signal: period }
+    }
+}
 
 /// How often to look whether the client is gone.
 const LOOK: Duration = Duration::from_millis(100);
@@ -142,20 +157,10 @@ impl StdioServer {
     /// Waits for the server to exit after its input was closed. Sends SIGTERM and then SIGKILL if that takes too long,
     /// because some servers ignore the end of their input. Also returns whether a signal was sent, which then explains the
     /// exit status.
-    pub(crate) async fn end(self) -> (Option<ExitStatus>, bool) {
-        self.end_within(GRACE_PERIOD, GRACE_PERIOD).await
-    }
-
-    /// As [`StdioServer::end`], for a server that did not answer in time: it gets little time.
-    pub(crate) async fn end_soon(self) -> (Option<ExitStatus>, bool) {
-        self.end_within(SHORT_GRACE_PERIOD, SHORT_GRACE_PERIOD).await
-    }
-
-    /// As [`StdioServer::end`], but the server has this much time until SIGTERM, and then until SIGKILL.
-    pub(crate) async fn end_within(mut self, own: Duration, after_signal: Duration) -> (Option<ExitStatus>, bool) {
-        match timeout(own, self.child.wait()).await {
+    pub(crate) async fn end(mut self, grace: Grace) -> (Option<ExitStatus>, bool) {
+        match timeout(grace.own, self.child.wait()).await {
             Ok(status) => (status.ok(), false),
-            Err(_) => (self.hurry(after_signal).await, true),
+            Err(_) => (self.hurry(grace.after_signal).await, true),
         }
     }
 

@@ -4,16 +4,14 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::check::Checked;
-use mcpreel::testing::formats::jsonl::Reader;
-use mcpreel::testing::formats::{EXPORT, ExportFormat, ExportOptions, Importer};
+use mcpreel::testing::formats::{EXPORT, ExportFormat, ExportOptions};
 use mcpreel::testing::page::{SessionPage, Summary};
 use mcpreel::testing::proposals::Registry;
-use mcpreel::testing::trace::{Event, FileHeader, Item, ReelReader, ReelWriter, WriterOptions};
 use mcpreel::testing::validate::{Options, Report, Validator};
-use std::io::Cursor;
+use mcpreel_fuzz::{header, read, reel_of};
 
 fuzz_target!(|lines: &[u8]| {
-    let Some(reel) = import(lines) else { return };
+    let Some(reel) = reel_of(lines) else { return };
     for format in EXPORT {
         let exported = export(format, &reel);
         assert_eq!(export(format, &reel), exported, "{}", format.name);
@@ -29,45 +27,20 @@ fuzz_target!(|lines: &[u8]| {
     assert_eq!(validate(&reel), validate(&reel));
 });
 
-fn import(lines: &[u8]) -> Option<Vec<u8>> {
-    let mut reader = Reader::new(lines).ok()?;
-    let mut writer = ReelWriter::create(Vec::new(), reader.header(), WriterOptions::default()).ok()?;
-    while let Some(event) = reader.next_event().ok()? {
-        writer.append(event).ok()?;
-    }
-    Some(writer.finish().ok()?.0)
-}
-
-/// Passes on the header, then all events with the reel's methods.
-fn read(reel: &[u8], begin: impl FnOnce(&FileHeader), mut take: impl FnMut(&Event<'_>, &[Box<str>])) {
-    let mut reader =
-        ReelReader::from_stream(Box::new(Cursor::new(reel.to_vec()))).expect("an own reel").with_payloads();
-    begin(reader.header());
-    while let Some(item) = reader.next().expect("memory reads") {
-        let Item::Block(block) = item else { panic!("an own reel is damaged: {item:?}") };
-        block.events().for_each(|event| take(&event, reader.methods()));
-        reader.recycle(block);
-    }
-}
-
 fn export(format: &ExportFormat, reel: &[u8]) -> Vec<u8> {
-    let (mut exporter, out) = ((format.exporter)(&ExportOptions::default()), std::cell::RefCell::new(Vec::new()));
-    read(reel, |header| exporter.begin(header, &mut *out.borrow_mut()).expect("a Vec takes all"), |_, _| ());
-    read(
-        reel,
-        |_| (),
-        |event, _| match event.header.seq % 7 {
-            6 => exporter.pass_over(event),
-            _ => exporter.event(event, &mut *out.borrow_mut()).expect("a Vec takes all"),
-        },
-    );
-    exporter.end(&mut *out.borrow_mut()).expect("a Vec takes all");
-    out.into_inner()
+    let (mut exporter, mut out) = ((format.exporter)(&ExportOptions::default()), Vec::new());
+    exporter.begin(&header(reel), &mut out).expect("a Vec takes all");
+    read(reel, |event, _| match event.header.seq % 7 {
+        6 => exporter.pass_over(event),
+        _ => exporter.event(event, &mut out).expect("a Vec takes all"),
+    });
+    exporter.end(&mut out).expect("a Vec takes all");
+    out
 }
 
 fn page(reel: &[u8]) -> Vec<u8> {
     let mut page = SessionPage::begin(Vec::new(), "a reel", Registry::built_in()).expect("a Vec takes all");
-    read(reel, |_| (), |event, methods| page.take(event, methods, event.header.seq % 7 < 6).expect("a Vec takes all"));
+    read(reel, |event, methods| page.take(event, methods, event.header.seq % 7 < 6).expect("a Vec takes all"));
     let checked = Checked::default();
     let summary =
         Summary { created: "today".to_owned(), redacted: true, damaged: false, checked: &checked, turns: Vec::new() };
@@ -76,7 +49,7 @@ fn page(reel: &[u8]) -> Vec<u8> {
 
 fn validate(reel: &[u8]) -> Report {
     let mut validator = Validator::new(Options { max_per_rule: 3, ..Options::default() });
-    read(reel, |_| (), |event, _| validator.observe(event));
+    read(reel, |event, _| validator.observe(event));
     let report = validator.finish();
     let not_kept: u64 = report.not_kept.values().sum();
     assert_eq!(report.errors + report.warnings + report.infos, report.findings.len() as u64 + not_kept);

@@ -1,7 +1,12 @@
 //! Reads a fuzzer's bytes as a conversation, and checks what must hold for every message that an engine sends.
 
-use mcpreel::testing::trace::{Event, EventHeader, EventKind, Flags};
+use mcpreel::testing::formats::Importer;
+use mcpreel::testing::formats::jsonl::Reader;
+use mcpreel::testing::trace::{
+    Event, EventHeader, EventKind, FileHeader, Flags, Item, ReelReader, ReelWriter, WriterOptions,
+};
 use mcpreel::testing::wire::{Direction, Envelope, Framing, MessageKind, json};
+use std::io::Cursor;
 use std::time::Duration;
 
 /// One message of a conversation.
@@ -64,4 +69,33 @@ pub fn assert_sendable(message: &[u8]) {
 /// An engine that was just woken must wait for something.
 pub fn assert_rests(next_wake: Option<Duration>, now: Duration) {
     assert!(next_wake.is_none_or(|at| at > now), "woken at {now:?}, it wants to be woken at {next_wake:?}");
+}
+
+/// Writes JSON lines as a reel, if they can be read.
+pub fn reel_of(lines: &[u8]) -> Option<Vec<u8>> {
+    let mut reader = Reader::new(lines).ok()?;
+    let mut writer = ReelWriter::create(Vec::new(), reader.header(), WriterOptions::default()).ok()?;
+    while let Some(event) = reader.next_event().ok()? {
+        writer.append(event).ok()?;
+    }
+    Some(writer.finish().ok()?.0)
+}
+
+fn reader(reel: &[u8]) -> ReelReader {
+    ReelReader::from_stream(Box::new(Cursor::new(reel.to_vec()))).expect("an own reel").with_payloads()
+}
+
+/// The header of an own reel.
+pub fn header(reel: &[u8]) -> FileHeader {
+    reader(reel).header().clone()
+}
+
+/// Passes on all events of an own reel, with its methods.
+pub fn read(reel: &[u8], mut take: impl FnMut(&Event<'_>, &[Box<str>])) {
+    let mut reader = reader(reel);
+    while let Some(item) = reader.next().expect("memory reads") {
+        let Item::Block(block) = item else { panic!("an own reel is damaged: {item:?}") };
+        block.events().for_each(|event| take(&event, reader.methods()));
+        reader.recycle(block);
+    }
 }

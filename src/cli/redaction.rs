@@ -151,6 +151,7 @@ impl RedactOptions {
     /// # Errors
     ///
     /// The key cannot be read, or a setting is not valid.
+    #[cfg(feature = "parquet")]
     pub(crate) fn check(&self) -> Result<(), CommandError> {
         if self.redact { self.key.redaction().map(drop) } else { Ok(()) }
     }

@@ -241,7 +241,7 @@ mod tests {
     use crate::session::steps::tests::{Told, tell_conversation, tell_hostile};
     use unicode_width::UnicodeWidthStr;
 
-    /// Passes on what is told.
+    /// Passes the events of a session to a function.
     type Tell = fn(&mut dyn FnMut(Told<'_>));
 
     /// The list of a session. Of repetitions, only the first is listed.

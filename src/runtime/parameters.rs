@@ -94,7 +94,7 @@ fn is_whole(word: &str) -> bool {
 fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
     let source = if word == "-" { Source::Stdin } else { Source::of(word) };
     let text = source.read()?.trim_ascii().to_vec();
-    // What begins with the letter of `null`, `true` or `false`.
+    // serde_json expected the rest of `null`, `true` or `false`.
     let checked =
         crate::wire::json::check(&text).map_err(|reason| reason.replace("expected ident", "a text has no quotes"));
     checked.map_err(|reason| match source {

@@ -1,5 +1,6 @@
 //! Finds gzip in base64 in a text, such as the data in pages that mcpreel writes, and decompresses it bit by bit.
 
+use super::runs::is_base64;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -50,10 +51,11 @@ impl Packed {
     pub(crate) fn take(&mut self, line: u64, text: &[u8], take: &mut impl FnMut(u64, &[u8])) {
         // What the tail begins with was looked at, with the character before it.
         let from = usize::from(self.tail.len() == MAGIC.len());
-        let mut rest = [std::mem::take(&mut self.tail), text.to_vec()].concat();
+        let mut rest = std::mem::take(&mut self.tail);
+        rest.extend_from_slice(text);
         loop {
             if let Some(run) = &mut self.run {
-                let end = rest.iter().position(|byte| !is_base64(*byte)).unwrap_or(rest.len());
+                let end = rest.iter().position(|byte| !is_in_run(*byte)).unwrap_or(rest.len());
                 run.push(&rest[..end], &mut self.opened, take);
                 if end == rest.len() {
                     return;
@@ -130,13 +132,14 @@ fn pass(line: u64, text: &[u8], take: &mut impl FnMut(u64, &[u8])) {
     text.chunks(PIECE_BYTES).for_each(|piece| take(line, piece));
 }
 
-fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte)
+/// Whether a byte belongs to base64 or its padding.
+fn is_in_run(byte: u8) -> bool {
+    is_base64(byte) || byte == b'='
 }
 
 /// Returns where gzip begins in a text, at the beginning of a run of base64, from a place on.
 fn begins(text: &[u8], from: usize) -> Option<usize> {
-    let is_start = |at: &usize| *at >= from && at.checked_sub(1).is_none_or(|before| !is_base64(text[before]));
+    let is_start = |at: &usize| *at >= from && at.checked_sub(1).is_none_or(|before| !is_in_run(text[before]));
     memchr::memmem::find_iter(text, MAGIC).find(is_start)
 }
 

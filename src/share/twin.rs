@@ -175,13 +175,16 @@ fn pseudonym_start(left: &[u8], right: &[u8], cluster: usize, at: usize) -> Opti
 /// Returns the place of the rest of a pseudonym with which a text begins. One of the two may have a mark of its own there,
 /// and no separators.
 fn rest_at(left: &[u8], right: &[u8], at: usize) -> Option<Range<usize>> {
-    let cluster = |text: &[u8]| {
-        let is_in = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._-=:/+%".contains(byte);
-        cluster_start(text, at)..at + text[at..].iter().take_while(is_in).count()
-    };
+    let cluster =
+        |text: &[u8]| cluster_start(text, at)..at + text[at..].iter().take_while(|byte| joins(**byte)).count();
     let rest = cluster(left);
     let begins_text = rest.start == 0 || matches!(left[rest.start - 1], b'"' | b'\n');
     (begins_text && rest == cluster(right)).then_some(rest)
+}
+
+/// Whether a byte may be inside a pseudonym: a letter, a digit, or a separator that pseudonyms of tokens keep.
+fn joins(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b".-_=:/\\+%".contains(&byte)
 }
 
 /// Returns the beginning of what may belong to one pseudonym: words with the separators that pseudonyms of tokens keep.
@@ -189,8 +192,7 @@ fn cluster_start(text: &[u8], at: usize) -> usize {
     let mut start = at;
     while let Some(before) = start.checked_sub(1) {
         let goes_on = match text[before] {
-            byte if byte.is_ascii_alphanumeric() => true,
-            b'.' | b'-' | b'_' | b'=' | b':' | b'/' | b'\\' | b'+' | b'%' => true,
+            byte if joins(byte) => true,
             // The groups of a card number.
             b' ' => before > 0 && text[before - 1].is_ascii_digit() && text.get(start).is_some_and(u8::is_ascii_digit),
             b'\n' | b'\r' => is_full_line(text, before),

@@ -3,6 +3,7 @@
 //! Texts of a session are never markup: they are compressed data, which the page's script turns into text nodes. The
 //! script and the style sheet are the only ones that the page allows, by their hashes.
 
+mod assets;
 mod columns;
 mod session;
 pub(crate) mod shell;

@@ -6,6 +6,7 @@
 mod capture;
 mod checks;
 mod classes;
+mod cookies;
 pub(crate) mod detectors;
 pub(crate) mod encoding;
 mod finder;

@@ -36,6 +36,9 @@ wait "$installing" || install_status=$?
 step "real peers" peers
 rm -f -- "$installed"
 step "script of pages" node --test tests/page/
+# Tests also wait, for time limits above all, so one more than there are processors keeps these busy.
+RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
+export RUST_TEST_THREADS
 step "tests" cargo test --locked
 step "smoke tests" cargo test --locked --test it -- --ignored smoke::
 if can_hold_handlers_back; then

@@ -8,7 +8,7 @@ use crate::error::{CommandError, ErrorKind, Warn};
 use crate::platform::host_name;
 use crate::redact::Settings;
 use crate::share::{NOTE, Redaction};
-use crate::trace::{ReelReader, ReelWriter, WriterOptions};
+use crate::trace::{FileHeader, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -123,6 +123,16 @@ fn warn_of_readers(path: &Path, file: &File) {
         let path = path.display();
         ONCE.call_once(|| note(&format!("other users can read the key in {path}; `chmod 600 {path}` prevents that")));
     }
+}
+
+/// Returns what makes messages comparable with those of a recording, by its header; `None` if it was not redacted.
+///
+/// # Errors
+///
+/// Its settings are not valid.
+pub(crate) fn alike(header: &FileHeader) -> Result<Option<Redaction>, CommandError> {
+    let settings = Redaction::settings_of(header);
+    settings.map(|settings| Redaction::comparing(&here(settings)).map_err(invalid)).transpose()
 }
 
 /// Adds the names of this machine and its user to settings.

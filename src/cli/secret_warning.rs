@@ -6,6 +6,7 @@ use super::recordings::twice::TwicePath;
 use super::redaction::{RedactOptions, learn};
 use crate::error::CommandError;
 use crate::files::reels;
+use crate::render::line::bytes;
 use crate::share::{NOTE, Redaction};
 use crate::trace::{Event, EventHeader, FileHeader};
 use crate::wire::text::counted;
@@ -14,10 +15,21 @@ use std::borrow::Cow;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+/// At most this much is searched: finding secrets takes far longer than printing. Unit: bytes.
+const MOST_SEARCHED: u64 = 8_000_000;
+/// As much is searched if there are secrets in it. Unit: bytes.
+const ENOUGH_SEARCHED: u64 = 1_000_000;
+/// An event counts as at least this much. Unit: bytes.
+const EVENT_COST: u64 = 256;
+
 /// Counts the secrets in what a command prints or writes.
 pub(crate) struct SecretWarning {
     /// What finds them; `None` if nothing has to be counted.
     redaction: Option<Redaction>,
+    /// How much was searched, in bytes.
+    searched: u64,
+    /// Whether something was not searched.
+    is_partial: bool,
 }
 
 impl SecretWarning {
@@ -28,7 +40,11 @@ impl SecretWarning {
     /// A setting is not valid.
     pub(crate) fn new(options: &RedactOptions) -> Result<Self, CommandError> {
         let counting = Self::counting(options)?.map(Redaction::keeping_pseudonyms);
-        Ok(Self { redaction: counting })
+        Ok(Self::with(counting))
+    }
+
+    fn with(redaction: Option<Redaction>) -> Self {
+        Self { redaction, searched: 0, is_partial: false }
     }
 
     fn counting(options: &RedactOptions) -> Result<Option<Redaction>, CommandError> {
@@ -41,7 +57,7 @@ impl SecretWarning {
     ///
     /// A setting is not valid.
     pub(crate) fn of_reel(options: &RedactOptions, header: &FileHeader) -> Result<Self, CommandError> {
-        let mut warning = Self { redaction: Self::counting(options)? };
+        let mut warning = Self::with(Self::counting(options)?);
         let is_redacted = |redaction: &mut Redaction| header.notes.get(NOTE) == Some(&redaction.digest());
         warning.redaction.take_if(is_redacted);
         if let Some(redaction) = &mut warning.redaction {
@@ -50,11 +66,26 @@ impl SecretWarning {
         Ok(warning)
     }
 
-    /// Counts nothing if stdout is a terminal, which is not shared, or a device, where everything is gone.
-    #[must_use]
-    pub(crate) fn unless_seen(self, printer: &Printer) -> Self {
-        let is_device = || std::fs::metadata("/dev/stdout").is_ok_and(|about| about.file_type().is_char_device());
-        if printer.is_terminal || is_device() { Self { redaction: None } } else { self }
+    /// The same as [`Self::new`], for what goes to stdout.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub(crate) fn of_output(options: &RedactOptions, printer: &Printer) -> Result<Self, CommandError> {
+        if is_only_seen(printer) { Ok(Self::with(None)) } else { Self::new(options) }
+    }
+
+    /// The same as [`Self::of_reel`], for events that go to stdout.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::of_reel`].
+    pub(crate) fn of_printed_reel(
+        options: &RedactOptions,
+        header: &FileHeader,
+        printer: &Printer,
+    ) -> Result<Self, CommandError> {
+        if is_only_seen(printer) { Ok(Self::with(None)) } else { Self::of_reel(options, header) }
     }
 
     /// Counts the secrets of an event.
@@ -64,16 +95,25 @@ impl SecretWarning {
 
     /// Counts the secrets of a part of an event.
     pub(crate) fn take_part(&mut self, header: &EventHeader, part: &[u8]) {
-        if let Some(redaction) = &mut self.redaction {
+        if let Some(redaction) = self.searching(part.len()) {
             redaction.count(header, part);
         }
     }
 
     /// Counts the secrets in a report, or in a part of it.
     pub(crate) fn take_text(&mut self, text: &str) {
-        if let Some(redaction) = &mut self.redaction {
+        if let Some(redaction) = self.searching(text.len()) {
             redaction.text(text);
         }
+    }
+
+    /// What finds secrets in something of this length, unless enough was searched.
+    fn searching(&mut self, length: usize) -> Option<&mut Redaction> {
+        let redaction = self.redaction.as_mut()?;
+        let most = if redaction.report().different() > 0 { ENOUGH_SEARCHED } else { MOST_SEARCHED };
+        self.is_partial |= self.searched >= most;
+        self.searched += EVENT_COST.max(length as u64);
+        Some(redaction).filter(|_| !self.is_partial)
     }
 
     /// Prints a note if there were secrets in a report.
@@ -88,13 +128,25 @@ impl SecretWarning {
         if let Some(count) = self.found() {
             let name = reels::shown(path);
             note(&format!("{count} found in {name}; --redact replaces secrets, `mcpreel redact --check` lists them"));
+        } else if self.is_partial {
+            let (searched, name) = (bytes(MOST_SEARCHED), reels::shown(path));
+            note(&format!(
+                "the first {searched} of {name} have no secrets; `mcpreel redact --check` searches all of it"
+            ));
         }
     }
 
     fn found(&self) -> Option<String> {
         let count = self.redaction.as_ref().map_or(0, |redaction| redaction.report().different());
-        (count > 0).then(|| counted(count, "possible secret"))
+        let least = if self.is_partial { "at least " } else { "" };
+        (count > 0).then(|| format!("{least}{}", counted(count, "possible secret")))
     }
+}
+
+/// Whether stdout is a terminal, which is not shared, or a device, where everything is gone.
+fn is_only_seen(printer: &Printer) -> bool {
+    let is_device = || std::fs::metadata("/dev/stdout").is_ok_and(|about| about.file_type().is_char_device());
+    printer.is_terminal || is_device()
 }
 
 impl RedactOptions {
@@ -208,5 +260,29 @@ impl Shared {
         if count > 0 {
             note(&format!("the report contains {}; --redact replaces secrets", counted(count, "possible secret")));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::Settings;
+
+    #[test]
+    fn a_search_ends_after_some_megabytes_and_sooner_if_it_has_found_something() {
+        let redaction = || Redaction::new(&Settings::default(), b"a key of sixteen").expect("no settings");
+        let mut clean = SecretWarning::with(Some(redaction()));
+        let most = MOST_SEARCHED / 1000;
+        assert!((0..most).all(|_| clean.searching(1000).is_some()) && !clean.is_partial);
+        assert!(clean.searching(1).is_none() && clean.is_partial && clean.found().is_none());
+        let mut found = SecretWarning::with(Some(redaction()));
+        found.take_text("DB_PASSWORD=q9w8e7r6t5y4u3i2");
+        assert_eq!(found.found().as_deref(), Some("1 possible secret"));
+        let most = usize::try_from(ENOUGH_SEARCHED).expect("fits");
+        assert!(found.searching(most).is_some() && found.searching(1).is_none());
+        assert_eq!(found.found().as_deref(), Some("at least 1 possible secret"));
+        let mut small = SecretWarning::with(Some(redaction()));
+        let events = MOST_SEARCHED / EVENT_COST;
+        assert!((0..events).all(|_| small.searching(1).is_some()) && small.searching(1).is_none());
     }
 }

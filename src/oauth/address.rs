@@ -44,10 +44,30 @@ pub(super) fn covers(resource: &Url, server: &Url) -> bool {
     resource.origin() == server.origin() && is_below && has_query
 }
 
+/// Whether the path of a URL has the segments `.` or `..`, which its parsed form no longer shows.
+pub(super) fn has_dot_segments(text: &str) -> bool {
+    let path = text.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase().replace("%2e", ".");
+    path.split('/').any(|segment| segment == "." || segment == "..")
+}
+
+/// A URL as others may put it into a command of a shell: without the characters that do something there, even between
+/// quotation marks.
+pub(super) fn harmless(url: &Url) -> Url {
+    let escaped = url.as_str().chars().fold(String::new(), |mut text, letter| {
+        match letter {
+            '$' | '(' | ')' | ';' | '`' | '\'' | '"' | '\\' | '|' | '<' | '>' | '{' | '}' => {
+                text.push_str(&format!("%{:02X}", u32::from(letter)));
+            }
+            letter => text.push(letter),
+        }
+        text
+    });
+    Url::parse(&escaped).unwrap_or_else(|_| url.clone())
+}
+
 /// What is wrong with a URL as a client id (OAuth Client ID Metadata Document, Client Identifier URL).
 pub(super) fn wrong_with_client_id(text: &str) -> Option<&'static str> {
     let Ok(url) = Url::parse(text) else { return Some("it is not a valid URL") };
-    let path = text.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase().replace("%2e", ".");
     if url.scheme() != "https" {
         return Some("the URL of a client id metadata document must use https");
     }
@@ -60,8 +80,8 @@ pub(super) fn wrong_with_client_id(text: &str) -> Option<&'static str> {
     if text.contains('#') {
         return Some("the URL of a client id metadata document must not contain a fragment");
     }
-    let has_dots = path.split('/').any(|segment| segment == "." || segment == "..");
-    has_dots.then_some("the URL of a client id metadata document must not contain the path segments `.` and `..`")
+    has_dot_segments(text)
+        .then_some("the URL of a client id metadata document must not contain the path segments `.` and `..`")
 }
 
 /// A URL as a resource identifier: without a fragment, and without the slash of an empty path (MCP 2025-11-25, Canonical
@@ -138,6 +158,16 @@ mod tests {
         ] {
             assert!(wrong_with_client_id(wrong).is_some_and(|said| said.contains(why)), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_login_page_cannot_be_a_command_of_a_shell() {
+        let page = url("https://auth/a;b/(c)?x=$(touch$IFS/tmp/x)&y='`id`'&z=1%202");
+        let shown = harmless(&page);
+        assert_eq!(shown.as_str(), "https://auth/a%3Bb/%28c%29?x=%24%28touch%24IFS/tmp/x%29&y=%27%60id%60%27&z=1%202");
+        assert!(shown.query_pairs().eq(page.query_pairs()), "the authorization server reads the same");
+        let ipv6 = url("https://[::1]:8443/authorize?a=b");
+        assert_eq!(harmless(&ipv6), ipv6);
     }
 
     #[test]

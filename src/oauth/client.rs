@@ -110,6 +110,9 @@ pub async fn client(
         return Ok(Client { secret_variable: variable.clone(), ..client });
     }
     if let Some(known) = known.filter(|known| known.serves(redirect_uri, scopes)) {
+        if known.registration == Registration::Document && !server.accepts_documents {
+            return Err(OAuthError::NoDocuments(quoted(&server.issuer)));
+        }
         return Ok(Client { redirect_uri: redirect_uri.to_owned(), ..known.clone() });
     }
     // With all scopes of the server, so that this client can ask for more of them later.

@@ -1,7 +1,7 @@
 //! Finds a server's metadata (RFC 9728) and that of its authorization server (RFC 8414, OpenID Connect Discovery 1.0),
 //! and refuses metadata that does not belong to them.
 
-use super::address::{canonical, covers, named};
+use super::address::{canonical, covers, has_dot_segments, named};
 use super::error::quoted;
 use super::{Challenge, Exchanges, HttpRequest, HttpResponse, OAuthError};
 use hyper::Method;
@@ -123,7 +123,8 @@ pub async fn discover(
 
 /// Whether the metadata's resource is the server (RFC 9728 §3.3).
 fn check_resource(resource: &str, server: &Url) -> Result<(), OAuthError> {
-    let is_ours = Url::parse(resource).is_ok_and(|url| url.fragment().is_none() && covers(&url, server));
+    let is_plain = !has_dot_segments(resource);
+    let is_ours = is_plain && Url::parse(resource).is_ok_and(|url| url.fragment().is_none() && covers(&url, server));
     let wrong = || OAuthError::WrongResource { named: quoted(resource), server: server.to_string() };
     is_ours.then_some(()).ok_or_else(wrong)
 }
@@ -139,7 +140,9 @@ async fn authorization_server(
     let found: IssuerMetadata = fetched.map_err(|why| OAuthError::NoMetadata { of, why })?;
     // RFC 8414 §3.3 asks for identical texts. The slash after a host is not part of what a URL says (RFC 3986 §6.2.3), and
     // servers that use a URL type for their metadata add it, as those of the Python SDK.
-    let is_same = found.issuer == issuer || place.path() == "/" && Url::parse(&found.issuer).as_ref() == Ok(&place);
+    let without_slash = |text: &str| text.strip_suffix('/').unwrap_or(text).to_owned();
+    let is_same =
+        found.issuer == issuer || place.path() == "/" && without_slash(&found.issuer) == without_slash(issuer);
     if !is_same {
         return Err(OAuthError::WrongIssuer { expected: quoted(issuer), found: quoted(&found.issuer) });
     }

@@ -60,6 +60,18 @@ pub enum OAuthError {
     /// Clients cannot authenticate as mcpreel can.
     #[error("the authorization server {0} lets clients authenticate only by {1}, which mcpreel does not support")]
     NoAuthMethod(String, String),
+    /// The client that the user named belongs to another authorization server.
+    #[error(
+        "the server names another authorization server, {named}, than the one where you registered the client {client}, {before}"
+    )]
+    OtherClient {
+        /// The authorization server that the server names now.
+        named: String,
+        /// The client that the user named.
+        client: String,
+        /// Its authorization server.
+        before: String,
+    },
     /// The registration was refused.
     #[error("the authorization server refused to register mcpreel: {0}")]
     Registration(String),
@@ -89,7 +101,11 @@ impl OAuthError {
             Self::NoRegistration(_) | Self::NoDocuments(_) => {
                 "register a client there yourself, then run `mcpreel login URL --client-id ID`"
             }
-            Self::Registration(_) => "or register a client there yourself, and name it with --client-id ID",
+            Self::Registration(_) => "register a client there yourself, and name it with --client-id ID",
+            Self::OtherClient { .. } => {
+                "if you trust it, run `mcpreel login URL --client-id ID` with a client that you registered there, or \
+                 `mcpreel logout URL` first, so that mcpreel registers one"
+            }
             Self::WrongResource { .. } => {
                 "mcpreel does not log in, because the token would be for another server; use the URL that the metadata \
                  names, if you trust it"

@@ -90,7 +90,10 @@ impl Grant {
         if *response.token_type() != BasicTokenType::Bearer {
             return Err(OAuthError::Token("it is not a bearer token".to_owned()));
         }
-        let granted = |scopes: &Vec<oauth2::Scope>| scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
+        let granted = |scopes: &Vec<oauth2::Scope>| {
+            let scopes = scopes.iter().map(|scope| scope.as_str()).filter(|scope| is_scope(scope));
+            scopes.map(str::to_owned).collect()
+        };
         let life = response.expires_in().map(|left| left.as_secs());
         let grant = Self {
             access_token: response.access_token().clone(),
@@ -224,6 +227,11 @@ impl Grant {
         let refresh = self.refresh_token.as_ref().map(|token| token.secret().clone());
         refresh.into_iter().chain([self.access_token.secret().clone()]).collect()
     }
+}
+
+/// Whether a text can be a scope (RFC 6749 §3.3, scope-token).
+fn is_scope(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
 }
 
 /// What is wrong with an access token (RFC 6750 §2.1, b64token).

@@ -1,5 +1,6 @@
 //! One login: the authorization request, the response to it, and the exchange of its code for tokens (OAuth 2.1 §4.1).
 
+use super::address::harmless;
 use super::client::Client;
 use super::discovery::ProtectedServer;
 use super::error::quoted;
@@ -57,7 +58,7 @@ impl AuthorizationRequest {
             .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier))
             .add_extra_param("resource", server.resource.as_str())
             .url();
-        Ok(Self { server, client, scopes, state: secrets.state, verifier, url })
+        Ok(Self { server, client, scopes, state: secrets.state, verifier, url: harmless(&url) })
     }
 
     /// The URL for the user's browser.
@@ -80,7 +81,10 @@ impl AuthorizationRequest {
         Answer::Final(self.check_issuer(&all("iss")).and_then(|()| match (all("error").first(), &all("code")[..]) {
             (Some(error), _) => Err(OAuthError::Refused(described(error, all("error_description").first()))),
             (None, [code]) if !code.is_empty() => Ok(AuthorizationCode::new(code.clone())),
-            (None, _) => Err(OAuthError::Refused("its response contains no code".to_owned())),
+            (None, codes) => {
+                let count = if codes.len() > 1 { "several codes" } else { "no code" };
+                Err(OAuthError::Token(format!("the response to the login contains {count}")))
+            }
         }))
     }
 

@@ -167,6 +167,35 @@ fn meaning(answer: &Answer) -> String {
 }
 
 #[tokio::test]
+async fn identifiers_are_compared_as_texts_not_as_urls() {
+    async fn error(resource: &str, named: &str, found: &str) -> Option<OAuthError> {
+        let metadata = json!({"resource": resource, "authorization_servers": [named]});
+        let about = json!({"issuer": found, "authorization_endpoint": "https://auth.example/a",
+            "token_endpoint": "https://auth.example/t", "code_challenge_methods_supported": ["S256"]});
+        let scripted = Scripted::with(vec![(200, metadata), (200, about)]);
+        discover(&scripted, &url(SERVER), &Challenge::default(), None).await.err()
+    }
+    const BARE: &str = "https://auth.example";
+    assert_eq!(error(SERVER, BARE, BARE).await, None);
+    assert_eq!(error(SERVER, BARE, "https://auth.example/").await, None, "the slash of a bare host");
+    for other in [
+        "HTTPS://auth.example",
+        "https://AUTH.example",
+        "https://auth.example/x/..",
+        "https://@auth.example",
+        " https://auth.example",
+        "https://auth.example//",
+    ] {
+        let refused = error(SERVER, BARE, other).await;
+        assert!(matches!(refused, Some(OAuthError::WrongIssuer { .. })), "{other}: {refused:?}");
+    }
+    for other in ["https://mcp.example/x/../mcp", "https://mcp.example/%2e/mcp", "https://mcp.example/other"] {
+        let refused = error(other, BARE, BARE).await;
+        assert!(matches!(refused, Some(OAuthError::WrongResource { .. })), "{other}: {refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn responses_are_checked_as_the_table_of_mcp_2026_07_28_says() {
     let login = login().await;
     let iss = "iss=https%3A%2F%2Fauth.example%2Ftenant";
@@ -178,10 +207,13 @@ async fn responses_are_checked_as_the_table_of_mcp_2026_07_28_says() {
         (format!("code=c&state=st%40te&{iss}&{iss}"), "mix-up"),
         ("error=access_denied&state=st%40te&iss=https://evil.example".to_owned(), "mix-up"),
         ("error=access_denied&state=st%40te".to_owned(), "the authorization server refused the login: access_denied"),
-        ("state=st%40te".to_owned(), "the authorization server refused the login: its response contains no code"),
+        (
+            "state=st%40te".to_owned(),
+            "the authorization server gave no token: the response to the login contains no code",
+        ),
         (
             "code=c&code=d&state=st%40te".to_owned(),
-            "the authorization server refused the login: its response contains no code",
+            "the authorization server gave no token: the response to the login contains several codes",
         ),
         ("code=c&state=st@tE".to_owned(), "foreign"),
         ("code=c&state=".to_owned(), "foreign"),

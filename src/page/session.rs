@@ -1,6 +1,7 @@
 //! The page of one session. Texts of messages are written in compressed blocks while the reel is read; what all views need of
 //! every event comes at the end.
 
+use super::assets::asset;
 use super::columns::{Columns, Extra, Texts};
 use super::shell;
 use crate::check::{Checked, Located};
@@ -20,8 +21,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// The views' places in the page.
-const BODY: &str = include_str!("assets/body.html");
 /// A block is written when it has this many bytes. A page reads one at a time.
 const BLOCK_BYTES: usize = 256 << 10;
 /// At most this many findings are in a page.
@@ -83,7 +82,7 @@ impl<W: Write> SessionPage<W> {
             written: 0,
         };
         page.write(&shell::head(title, Some(&shell::script())))?;
-        page.write(&format!("<body>\n{}", BODY.replace("{{title}}", &shell::escaped(title))))?;
+        page.write(&format!("<body>\n{}", asset("body.html").replace("{{title}}", &shell::escaped(title))))?;
         Ok(page)
     }
 

@@ -24,11 +24,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often the recorder checks the queue while there is traffic.
-const QUEUE_INTERVAL: Duration = Duration::from_millis(15);
+const QUEUE_INTERVAL: Duration = Duration::from_millis(12);
 /// By how much the recorder is nicer than the rest of the process.
 const LESS_PRIORITY: i32 = 10;
-/// The maximum age of an unwritten event.
-const FLUSH_AFTER: Duration = Duration::from_millis(25);
+/// An event is written before the recorder would look again and find it older than this.
+const FLUSH_AFTER: Duration = Duration::from_millis(20);
 /// How long after the last event the recorder goes to sleep.
 const REST_AFTER: Duration = Duration::from_millis(500);
 /// How long after a failed write the recorder retries.
@@ -304,7 +304,8 @@ impl<T: ReelStore> Work<T> {
             if !more {
                 break;
             }
-            if batch.is_urgent || self.pending_since.is_some_and(|since| since.elapsed() >= FLUSH_AFTER) {
+            if batch.is_urgent || self.pending_since.is_some_and(|since| since.elapsed() + QUEUE_INTERVAL > FLUSH_AFTER)
+            {
                 self.flush();
             }
         }

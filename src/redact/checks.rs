@@ -107,6 +107,18 @@ pub(super) fn told(_: &[u8], found: &Captures<'_>) -> bool {
     !names::is_placeholder(value) && (is_unlike_prose(value) || is_mixed || has_symbol(value))
 }
 
+/// A word that is neither prose nor a name: with digits, letters of both cases or a symbol, and no part of a path.
+pub(super) fn mixed(_: &[u8], found: &Captures<'_>) -> bool {
+    let value = group(found, 1);
+    let has = |class: fn(&u8) -> bool| value.iter().any(class);
+    let is_varied = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) || has_symbol(value);
+    is_varied
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && !value.contains(&b'/')
+        && is_convincing(value)
+}
+
 /// A value that no prose contains: with a digit, or long and in mixed case.
 pub(super) fn random(_: &[u8], found: &Captures<'_>) -> bool {
     is_unlike_prose(group(found, 1))

@@ -63,12 +63,19 @@ pub struct Detector {
     pub is_shape: bool,
     /// How many characters of each class a text must have in which there is such a secret.
     pub(crate) least: Classes,
+    /// The length of all such secrets, without what stays; 0 if they differ.
+    pub(crate) length: usize,
 }
 
 impl Detector {
     /// The same, for texts with at least as many characters of each class.
     const fn needing(self, least: Classes) -> Self {
         Self { least, ..self }
+    }
+
+    /// The same, for secrets that all have this length.
+    const fn of_length(self, length: usize) -> Self {
+        Self { length, ..self }
     }
 }
 
@@ -91,6 +98,7 @@ const fn token(
         at_capture: true,
         is_shape: true,
         least: Classes::NONE,
+        length: 0,
     }
 }
 
@@ -114,11 +122,15 @@ const fn checked(
         at_capture: !matches!(severity, Severity::Low),
         is_shape: false,
         least: Classes::NONE,
+        length: 0,
     }
 }
 
 /// The name of the detector of values after a name and `=` or `:`.
 pub(super) const ASSIGNMENT: &str = "assignment";
+
+/// The name of the detector of the values of cookies, which [`super::cookies`] finds.
+pub(super) const COOKIE: &str = "cookie";
 
 /// The name of the detector of values under a telling heading, which [`super::tables`] finds.
 pub(super) const TABLE: &str = "table-cell";
@@ -127,9 +139,9 @@ pub(super) const TABLE: &str = "table-cell";
 pub(crate) const HIGH_ENTROPY: &str = "high-entropy";
 
 /// All detectors, the most specific first.
-pub const DETECTORS: &[Detector] = &ALL;
+pub static DETECTORS: &[Detector] = &ALL;
 
-const ALL: [Detector; TOKENS.len() + CONTEXTS.len()] = {
+static ALL: [Detector; TOKENS.len() + CONTEXTS.len()] = {
     let mut all = [TOKENS[0]; TOKENS.len() + CONTEXTS.len()];
     let mut number = 0;
     while number < all.len() {

@@ -1,7 +1,8 @@
 //! Finds secrets in text with all detectors.
 
 use super::classes::Classes;
-use super::detectors::{ASSIGNMENT, Check, DETECTORS, Detector, NAMED, POINTER, Severity, TABLE};
+use super::cookies;
+use super::detectors::{ASSIGNMENT, COOKIE, Check, DETECTORS, Detector, NAMED, POINTER, Severity, TABLE};
 use super::names;
 use super::pseudonym::{Kind, is_pseudonym, is_pseudonym_of};
 use super::settings::Settings;
@@ -54,17 +55,23 @@ pub struct Rule {
     regex: OnceLock<Option<Regex>>,
     check: Check,
     least: Classes,
+    length: usize,
 }
 
 impl Rule {
+    /// Whether a secret of this length is whole, whatever follows it.
+    pub(crate) fn is_whole(&self, length: usize) -> bool {
+        length == self.length
+    }
+
     fn of(detector: &Detector) -> Self {
-        let Detector { name, severity, kind, pattern, check, least, .. } = *detector;
+        let Detector { name, severity, kind, pattern, check, least, length, .. } = *detector;
         let pattern = match pattern.strip_prefix('~') {
             // In the text of a string, a word may follow an escape.
             Some(rest) => format!(r#"(?:\\[nrtbf"/]|\b){rest}"#),
             None => pattern.to_owned(),
         };
-        Self { name: name.to_owned(), severity, kind, pattern, regex: OnceLock::new(), check, least }
+        Self { name: name.to_owned(), severity, kind, pattern, regex: OnceLock::new(), check, least, length }
     }
 
     fn named(name: &str, severity: Severity) -> Self {
@@ -78,6 +85,7 @@ impl Rule {
             regex: OnceLock::from(None),
             check,
             least,
+            length: 0,
         }
     }
 
@@ -255,11 +263,15 @@ impl Finder {
         if !regex.is_match(text) {
             return;
         }
-        if rule.name == TABLE {
-            let is_free = |range: &Range<usize>| !found.iter().any(|other| overlaps(&other.range, range));
-            let cells: Vec<Range<usize>> = tables::cells(text).into_iter().filter(is_free).collect();
-            let cells = cells.into_iter().map(|range| self.matched(text, range, number, rule.kind));
-            found.extend(cells.filter(is_wanted));
+        let places = match rule.name.as_str() {
+            TABLE => Some(tables::cells(text)),
+            COOKIE => Some(cookies::values(text)),
+            _ => None,
+        };
+        if let Some(mut places) = places {
+            places.retain(|range| !found.iter().any(|other| overlaps(&other.range, range)));
+            let places = places.into_iter().map(|range| self.matched(text, range, number, rule.kind));
+            found.extend(places.filter(is_wanted));
             return;
         }
         let mut at = 0;
@@ -317,9 +329,12 @@ impl Finder {
         }
         let found = self.find(text);
         let is_named = || names::is_secret(name) || self.is_member(name);
-        // A token with a prefix is all of the value; otherwise, what is found would be only a part of the secret.
-        let is_all =
-            matches!(&found[..], [one] if one.range.end == text.len() && !text[..one.range.start].contains(&b' '));
+        // A token with a prefix or a scheme is all of the value; otherwise, what is found would be only a part of the secret.
+        let is_prefix = |before: &[u8]| {
+            let is_scheme = |scheme: &&[u8]| before.trim_ascii().eq_ignore_ascii_case(scheme);
+            !before.contains(&b' ') || SCHEMES.iter().any(is_scheme)
+        };
+        let is_all = matches!(&found[..], [one] if one.range.end == text.len() && is_prefix(&text[..one.range.start]));
         if is_all || text.is_empty() || !is_named() || self.is_none(text) {
             return found;
         }
@@ -366,6 +381,9 @@ impl Finder {
         !self.pointers.is_empty()
     }
 }
+
+/// What says how to use the credentials behind it (RFC 9110, section 11).
+const SCHEMES: [&[u8]; 3] = [b"basic", b"bearer", b"dpop"];
 
 /// The detectors that know the arguments of programs.
 const OF_COMMAND_LINES: [&str; 3] = ["program-option", "program-argument", "user-flag"];

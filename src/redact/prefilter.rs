@@ -140,6 +140,7 @@ fn programs() -> Vec<(Look, String)> {
         (Look::Other, r#"identified[\s\\nrt]|password[\s\\nrt(]*'|password[\s\\nrt(]+\\*"|set[\s\\nrt]+password"#.to_owned()),
         (Look::Other, r#"(?:mysql|mariadb|sshpass|mongo|login|redis-cli|ldap|zip|sqlcmd|bcp|7z)(?:[^"|;&]|\\")*(?:\s|\\t)-[pwa]"#.to_owned()),
         (Look::Other, r"(?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord|contrase\S{1,6}a)(?:\s|\\t)+(?:is|was|ist|lautet|est|es|to|has|set|reset|changed)(?:[\s:]|\\t)".to_owned()),
+        (Look::Other, r"pass(?:word|phrase|code|wort)(?:\s|\\t)+\S*[0-9]".to_owned()),
         // Arguments of further programs, or what they read.
         (Look::Other, r#"(?:sqlplus|smb[a-z]+|rpcclient|htpasswd|snmp[a-z]+|securestring)(?:\s|\\t)|curl(?:[^"|;&]|\\")*(?:\s|\\t)-[a-z]*u|chpasswd|-stdin|sudo\s+-s|--with-token"#.to_owned()),
         (Look::Other, r"(?:login|machine)(?:\s|\\+[nrt])+\S+(?:\s|\\+[nrt])+(?:account|login|password)(?:\s|\\+[nrt])|:(?:5432|5433|6432|\*):".to_owned()),

@@ -202,7 +202,19 @@ pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
     let is_number =
         text.starts_with(DIGITS_MARK) && text.iter().all(|byte| byte.is_ascii_digit() || b" -".contains(byte));
     let is_short_number = digits.count() == text.len() && text.iter().all(|byte| *byte == b'9');
-    super::is_removed(text) || is_short || is_number || is_short_number || has_mark(text) || is_beginning(text)
+    super::is_removed(text)
+        || is_short
+        || is_number
+        || is_short_number
+        || has_mark(text)
+        || is_beginning(text)
+        || is_shortened(text)
+}
+
+/// Returns whether a text is the beginning of a pseudonym in a text that was shortened for display.
+fn is_shortened(text: &[u8]) -> bool {
+    let shown = text.strip_suffix("…".as_bytes()).filter(|shown| !shown.is_empty());
+    shown.is_some_and(|shown| MARKS.iter().any(|mark| mark.starts_with(shown) || shown.starts_with(mark)))
 }
 
 /// Returns whether a text is the beginning of a pseudonym that goes on elsewhere: a mark with less behind it than a whole

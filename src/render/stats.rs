@@ -23,7 +23,7 @@ use unicode_width::UnicodeWidthStr;
 /// The percentiles in tables, Markdown, CSV and JSON, besides the median.
 const PERCENTILES: [(&str, f64); 3] = [("p90", 90.0), ("p95", 95.0), ("p99", 99.0)];
 
-/// The counts of all messages as sentences. `listing` is the command that lists the failures. Nothing is wider than `width`.
+/// The counts of all messages as sentences. `listing` is what lists the failures. Nothing is wider than `width`.
 pub(crate) fn summary(report: &Report, about: &str, listing: Option<&str>, width: Option<usize>) -> String {
     let mut text = String::new();
     for line in sentences(report, listing) {
@@ -43,7 +43,7 @@ fn sentences(report: &Report, listing: Option<&str>) -> Vec<String> {
     let (messages, span) = (counted(report.messages, "message"), line::duration(report.span));
     let total = format!("{messages}, {}, over {span}", line::bytes(report.bytes));
     let late = report.total().late;
-    let listed = listing.map(|command| format!("(`{command}` lists them)")).unwrap_or_default();
+    let listed = listing.map(|what| format!("({what} lists them)")).unwrap_or_default();
     let extras = [
         (report.failed, "failure", &*listed),
         (report.unanswered, "request", "unanswered"),

@@ -74,7 +74,7 @@ pub(crate) struct HostServers {
     pub links: Vec<Link>,
     /// For built-in servers, where to send orders; by position.
     pub orders: Vec<Option<mpsc::UnboundedSender<Fired>>>,
-    processes: Vec<StdioServer>,
+    processes: Vec<(u32, StdioServer)>,
     exchanges: Vec<Arc<Exchanges>>,
     /// Streams that end when the host ends.
     streams: Vec<u32>,
@@ -145,7 +145,7 @@ impl HostServers {
         let stream = self.open_stream(recorder, &about.into());
         let observer = server_link::copy_lines_to(recorder, stream);
         let (link, process) = stdio::spawn(command, Some(observer)).map_err(CommandError::spawning)?;
-        self.processes.push(process);
+        self.processes.push((stream, process));
         Ok(link)
     }
 
@@ -158,11 +158,14 @@ impl HostServers {
 
     /// Lets the servers end.
     pub(crate) async fn end(self, recorder: &Recorder) {
-        for process in self.processes {
-            process.end(stdio::Grace::USUAL).await;
+        let mut streams = self.streams;
+        for (stream, process) in self.processes {
+            let (status, was_signalled) = process.end(stdio::Grace::USUAL).await;
+            recorder.queue().note_end(stream, status, !was_signalled, None);
+            streams.retain(|other| *other != stream);
         }
         self.exchanges.iter().for_each(|exchanges| exchanges.finish());
-        for stream in self.streams {
+        for stream in streams {
             recorder.queue().note(Ready::about(EventKind::StreamClosed, stream), &json!({"by": "the host"}));
         }
     }

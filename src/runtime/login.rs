@@ -123,7 +123,8 @@ impl UserLogin {
             && client.registration != Registration::Dynamic
         {
             let text = "as the client that you named in your last login";
-            (self.keeper.notices.warn)(&format!("{text}, {}; `mcpreel logout URL` forgets it", client.id));
+            let id = excerpt(&client.id, MAX_SCOPES);
+            (self.keeper.notices.warn)(&format!("{text}, {id}; `mcpreel logout URL` forgets it"));
         }
         let response = probe(&self.remote, None).await?;
         let challenge = login::challenge(response.headers()).unwrap_or_default();
@@ -170,6 +171,9 @@ pub(crate) fn server_url(url: &str) -> Result<Url, CommandError> {
         Err(error.hint("OAuth needs a server at https://…, or at http://… on this machine"))
     };
     match Url::parse(url) {
+        Ok(parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
+            refused("it contains a user name or password")
+        }
         Ok(mut parsed) if parsed.scheme() == "https" || parsed.scheme() == "http" && oauth::is_loopback(&parsed) => {
             parsed.set_fragment(None);
             Ok(parsed)

@@ -61,7 +61,7 @@ struct Lane {
     /// Where each text begins here, its id, and how much of it is left out before that.
     pieces: Vec<(usize, TextId, usize)>,
     has_all: bool,
-    /// Whether a secret that could end with a text does: the texts are those of requests and responses.
+    /// Whether every secret that could end with a text does: the texts are those of requests and responses.
     is_whole: bool,
 }
 
@@ -154,7 +154,7 @@ impl Lane {
             let is_divided = match after - first {
                 // What tells that it is a secret may be in the text before.
                 1 => self.has_all && !self.finds_alone(first, &found, finder),
-                _ => !(self.is_whole && self.ends_with(first, &found, finder)),
+                _ => !self.ends_with(first, &found, finder),
             };
             if is_divided {
                 self.divide(&found, first..after, search, parts);
@@ -172,12 +172,14 @@ impl Lane {
         own.iter().any(|own| own.range.start + start <= found.range.start && found.range.end <= own.range.end + start)
     }
 
-    /// Whether a text by itself ends with a secret that begins where another one does.
+    /// Whether a text by itself ends with a secret that begins where another one does, and that does not go on.
     fn ends_with(&self, piece: usize, found: &Match, finder: &Finder) -> bool {
         let place = |number: usize| self.pieces.get(number).map_or(self.text.len(), |piece| piece.0);
         let text = &self.text[place(piece)..place(piece + 1)];
         let start = found.range.start - place(piece);
-        finder.find(text).iter().any(|own| own.range == (start..text.len()))
+        let is_whole =
+            |own: &Match| self.is_whole || finder.rule(own.rule).is_some_and(|rule| rule.is_whole(own.range.len()));
+        finder.find(text).iter().any(|own| own.range == (start..text.len()) && is_whole(own))
     }
 
     fn divide(&self, found: &Match, pieces: Range<usize>, search: &Search<'_>, parts: &mut Parts) {
@@ -249,6 +251,8 @@ mod tests {
         let texts = ["use ghp_abcdefghijklmnop1234abcd", "password"];
         assert_eq!(parts_of(Joint::Messages, &texts), []);
         assert_eq!(parts_of(Joint::Deltas, &texts).len(), 2, "a delta may go on");
+        let logs = ["using ghp_abcdefghijklmnop1234abcdefgh12345678", "using it"];
+        assert_eq!(parts_of(Joint::Deltas, &logs), [], "no such token is longer");
         assert_eq!(parts_of(Joint::Messages, &["token ghp_abcdefgh", "ijklmnop1234"]).len(), 2, "it is not whole");
     }
 

@@ -169,7 +169,7 @@ fn findings(stage: &Stage, reels: &[String]) -> Vec<Value> {
 fn no_part_of_a_session_without_findings_has_any() {
     let stage = Stage::new();
     let (mut cuts, mut messages) = (0, 0);
-    for seed in 0..4 {
+    for seed in 0..3 {
         let mut random = Rng::with_seed(seed);
         let events = session(&mut random);
         let whole = format!("{seed}.reel");
@@ -193,5 +193,5 @@ fn no_part_of_a_session_without_findings_has_any() {
         }
         assert_eq!(findings(&stage, &reels), [""; 0], "{selections:#?}");
     }
-    assert!(cuts > 80 && messages > 10 * cuts, "{cuts} cuts with {messages} messages");
+    assert!(cuts > 60 && messages > 10 * cuts, "{cuts} cuts with {messages} messages");
 }

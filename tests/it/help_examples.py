@@ -133,6 +133,7 @@ def prepare(stage):
     (stage / "home/.local/share/bash-completion/completions").mkdir(parents=True)
     (stage / "run").mkdir(mode=0o700)
     (work / "tmp").mkdir()
+    (stage / "tmp").mkdir()
     for name, streams in [("session", 1), ("two", 2)]:
         write(work / f"{name}.jsonl", session_lines(streams))
         run(stage, work, f"mcpreel import {name}.jsonl -o {name}.reel")
@@ -177,7 +178,7 @@ def environment(stage):
     home = str(stage / "home")
     return {
         "PATH": f"{stage / 'bin'}:{os.environ['PATH']}", "HOME": home, "MCPREEL_HOME": str(stage / "mcpreel"),
-        "XDG_RUNTIME_DIR": str(stage / "run"), "TMPDIR": str(stage / "work/tmp"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
+        "XDG_RUNTIME_DIR": str(stage / "run"), "TMPDIR": str(stage / "tmp"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
         "KEY": "k", "TOKEN": "t",
     }
 

@@ -305,7 +305,7 @@ fn long_work_shows_its_progress_on_a_terminal_and_short_work_does_not() {
         let push = json!({"jsonrpc": "2.0", "id": number, "method": "push/event", "params": params});
         format!("{}\n", message(number, "s2c", push))
     };
-    stage.import("long.reel", long + &(0..40_000).map(push).collect::<String>());
+    stage.import("long.reel", long + &(0..15_000).map(push).collect::<String>());
     let binary = crate::common::binary();
     let on = |words: &str| {
         let script = format!("'{binary}' {words} >out");

@@ -260,6 +260,31 @@ fn reports_of_a_replay_note_secrets_in_them() {
 
 /// What is written to a pipe or a file may be shared. All reports say the same of it.
 #[test]
+fn a_redacted_recording_is_replayed_without_comparing_what_was_replaced() {
+    let stage = Stage::new();
+    let server = "import json, sys\nfor line in sys.stdin:\n    m = json.loads(line)\n    \
+        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': {'api_key': sys.argv[1], 'n': int(sys.argv[2]), \
+        'text': 'cookie: sid=' + sys.argv[1]}}), flush=True)\n";
+    stage.write("server.py", server);
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {}});
+    let text = format!("cookie: sid={PASSWORD}");
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"api_key": PASSWORD, "n": 1, "text": text}});
+    stage.reel("a.reel", &[message(1, "c2s", call), message(2, "s2c", answer)]);
+    stage.ok(&["redact", "a.reel", "-o", "r.reel"]);
+    for options in [&[][..], &["--redact"]] {
+        let replay = |number: &str| {
+            let words = ["--no-record", "--", "python3", "server.py", PASSWORD, number];
+            stage.run(&[&["replay", "r.reel"], options, &words[..]].concat(), "")
+        };
+        let same = replay("1");
+        assert_eq!(same.code(), 0, "{same:?}");
+        assert_eq!(same.err().matches("r.reel was redacted; replaced values are not compared").count(), 1, "{same:?}");
+        let other = replay("2");
+        assert!(other.code() == 1 && other.out().contains("1 changed"), "{other:?}");
+    }
+}
+
+#[test]
 fn text_that_does_not_go_to_a_terminal_is_checked_too() {
     let stage = Stage::new();
     small(&stage, "a.reel");

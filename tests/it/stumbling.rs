@@ -63,6 +63,14 @@ fn a_server_that_exits_before_it_answers_has_crashed() {
 }
 
 #[test]
+fn a_server_of_a_host_that_exits_has_crashed() {
+    let stage = stage("crash");
+    with_server(&stage, &["host", "--era", "legacy", "--record", "a.reel"]);
+    let checked = stage.run(&["validate", "a.reel", "--only", "lifecycle/server-crashed"], "");
+    assert!(checked.code() == 1 && checked.out().contains("exited with code 1"), "{checked:?}");
+}
+
+#[test]
 fn a_server_that_ends_with_its_input_has_not_failed() {
     let stage = stage("good");
     stage.run(&["record", "-o", "a.reel", "--", "python3", "server.py"], initialize());

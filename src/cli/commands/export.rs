@@ -110,6 +110,15 @@ impl ExportArgs {
         known.or_else(|| names.into_iter().find(|name| *name == ending))
     }
 
+    /// Says what is in the new file, if the user did not name the recording, or if a copy without secrets was wanted.
+    fn report_file(&self, events: u64, recording: &Path, (is_newest, is_redacted): (bool, bool), context: &Context) {
+        if (is_newest || is_redacted) && self.output != Path::new("-") {
+            let (events, reel) = (counted(events, "event"), reels::shown(recording));
+            let advice = if is_redacted { "; secrets are replaced, but read it before you share it" } else { "" };
+            context.printer.note(&format!("{events} of {reel} in {}{advice}", self.output.display()));
+        }
+    }
+
     fn format(&self) -> &'static ExportFormat {
         let named = self.format_name();
         formats::EXPORT.iter().find(|format| Some(format.name) == named).unwrap_or(&formats::EXPORT[0])
@@ -167,10 +176,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     if written == 0 && is_filtered {
         context.printer.note(&format!("no matches among {}", counted(read, "event")));
     }
-    if is_newest && args.output != Path::new("-") {
-        let (events, reel) = (counted(written, "event"), reels::shown(&path));
-        context.printer.note(&format!("{events} of {reel} in {}", args.output.display()));
-    }
+    args.report_file(written, &path, (is_newest, args.redact.redact), context);
     warning.print_of_reel(&path);
     Ok(if is_damaged || !is_accepted { Outcome::Findings } else { Outcome::Clean })
 }

@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 /// into JSON in strings, base64, percent-encoding, quoted CSV, XML and HTML, and compressed bodies; and for secrets that are divided between
 /// messages. Messages, pairs and times stay, so that the redacted reel can be shown, validated and compared as before.
 ///
-/// What looks like ordinary text cannot be found: names of persons and projects, internal host names, passwords that are
-/// words and stand in prose, hexadecimal, binary data (the report lists the events), encrypted or compressed text inside of
+/// What looks like ordinary text cannot be found: names of persons and projects, internal host names, e-mail addresses in
+/// domains for examples (.example, .test, example.com), passwords that are words and stand in prose, hexadecimal, binary data (the report lists the events), encrypted or compressed text inside of
 /// messages. A password below five characters, a number below six digits, and an ordinary word stay where nothing says what
 /// they are, and the report says where they are. Therefore read the result before you share it: `mcpreel show --full --no-fold shared.reel`. If a
 /// secret is left, add it to .mcpreel.toml (see below) and redact the original again.
@@ -47,8 +47,14 @@ A colleague opens the result with `mcpreel show shared.reel`. For someone withou
 The note `redaction` in the new reel's header, which `mcpreel reel info` prints, has the digest of all rules and settings: \
 reels with the same digest were redacted alike. It also says that what looks like a pseudonym is one.
 
-The table [redact] in .mcpreel.toml adds rules and exempts texts: pointers, headers, env, members, allow, \
-allow_patterns, disable, and rules with name, pattern and severity.")]
+The table [redact] in .mcpreel.toml, in this folder or one above, adds rules and exempts texts: pointers, headers, env, \
+members, allow, allow_patterns, disable, and rules with name, pattern and severity. If a pattern has groups, only what the \
+last one matches is replaced. A member is replaced wherever one has that name, also in messages of MCP itself:
+
+  [redact]
+  members = [\"badge\"]
+  pointers = [\"/result/structuredContent/customers/*/name\"]
+  rules = [{ name = \"staff\", pattern = 'EMP-\\d{6}', severity = \"medium\" }]")]
 pub(crate) struct RedactArgs {
     /// The reel, or JSON lines; `-` for stdin (default: the newest). With --check or --dry-run also any text.
     reel: Option<PathBuf>,

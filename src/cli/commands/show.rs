@@ -247,7 +247,7 @@ fn show(
     let last = again.map(|again| first_of_last(again, args.last.unwrap_or_default(), &filter, &form));
     let last = last.transpose().map_err(|error| CommandError::reading(&path, &error))?.flatten();
     let start = Start::of(args, last, &filter, &mut reader, &path, context)?;
-    let warning = SecretWarning::of_reel(&args.redact, reader.header())?.unless_seen(&context.printer);
+    let warning = SecretWarning::of_printed_reel(&args.redact, reader.header(), &context.printer)?;
     refuse_formats(args)?;
     let progress = match args.follow {
         true => Progress::none(),

@@ -223,17 +223,18 @@ fn single(
 
 /// The command that lists the failures of one reel or live session.
 fn listing(args: &StatsArgs, paths: &[&Path]) -> Option<String> {
-    match (&args.session, paths) {
-        (Some(name), _) => Some(format!("mcpreel show --session {} error", quoted(name))),
-        (None, []) => Some("mcpreel show error".to_owned()),
+    let what = match (&args.session, paths) {
+        (Some(name), _) => format!("--session {} ", quoted(name)),
+        (None, []) => String::new(),
         (None, [path]) if *path != Path::new("-") && !path.is_dir() => {
-            Some(format!("mcpreel show {} error", quoted(&visible_text(&path.display().to_string()))))
+            format!("{} ", quoted(&visible_text(&path.display().to_string())))
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(format!("`mcpreel show {what}error`"))
 }
 
-/// The counts of one reel as text. `about` is what the slowest request is about, and the command that lists the failures.
+/// The counts of one reel as text. `about` is what the slowest request is about, and what lists the failures.
 pub(super) fn human(
     report: &Report,
     (about, listing): (&str, Option<&str>),
@@ -308,7 +309,7 @@ fn operations(
         Format::Json => printer::Format::Json,
         _ => return Err(CommandError::usage("--audit writes text or JSON only")),
     };
-    let warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
+    let warning = SecretWarning::of_output(&args.redact, &context.printer)?;
     audit::run(reader, (&path, stream), format, warning, context)
 }
 

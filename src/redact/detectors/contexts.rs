@@ -1,6 +1,6 @@
 //! Secrets that are recognised by what surrounds them, or by a check.
 
-use super::{ASSIGNMENT, Detector, HIGH_ENTROPY, Severity, TABLE, checked};
+use super::{ASSIGNMENT, COOKIE, Detector, HIGH_ENTROPY, Severity, TABLE, checked};
 use crate::redact::checks;
 use crate::redact::classes::Classes;
 use crate::redact::pseudonym::Kind;
@@ -109,10 +109,10 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "Digest username=\"me\", response=\"<32h>\"",
     ),
     checked(
-        "cookie",
+        COOKIE,
         Severity::High,
         Kind::Token,
-        (&["cookie:"], r"(?i)cookie:[ \t]*([^\r\n]{4,})"),
+        (&["cookie:"], r#"(?i)cookie:[ \t]*[^\s=;,"\\]{1,60}=([^\s;,"\\]{4,})"#),
         checks::any,
         "Cookie: sid=<24>; theme=dark",
     ),
@@ -277,6 +277,17 @@ pub(super) const CONTEXTS: &[Detector] = &[
         ),
         checks::told,
         "the password is <12>",
+    ),
+    checked(
+        "password-in-prose",
+        Severity::Medium,
+        Kind::Password,
+        (
+            &["pass"],
+            r#"(?i)\bpass(?:word|phrase|code|wort)[ \t]+\\*["'`]?([^\s"'`\\,;<>(){}]{7,}[^\s"'`\\,;<>(){}.!?:])"#,
+        ),
+        checks::mixed,
+        "connecting with password a7A<12>",
     ),
     checked(
         ASSIGNMENT,

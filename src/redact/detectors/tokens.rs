@@ -60,7 +60,8 @@ pub(super) const TOKENS: &[Detector] = &[
         r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,})",
         "https://a.blob.core.windows.net/c?sv=2024&sig=<43>%3D",
     ),
-    token("github-token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"gh[pousr]_([A-Za-z0-9]{16,})", "ghp_<36>"),
+    token("github-token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"gh[pousr]_([A-Za-z0-9]{16,})", "ghp_<36>")
+        .of_length(36),
     token("github-fine-grained-token", &["github_pat_"], r"github_pat_([A-Za-z0-9_]{22,})", "github_pat_<22>_<59>"),
     token(
         "gitlab-token",
@@ -151,7 +152,7 @@ pub(super) const TOKENS: &[Detector] = &[
     }),
     token("mailchimp-key", &["-us"], r"~([0-9a-f]{32})-us[0-9]{1,2}\b", "<32h>-us12"),
     token("brevo-key", &["xkeysib-"], r"xkeysib-([A-Za-z0-9]{64}-[A-Za-z0-9]{16})", "xkeysib-<64h>-<16>"),
-    token("npm-token", &["npm_"], r"~npm_([A-Za-z0-9]{16,})", "npm_<36>"),
+    token("npm-token", &["npm_"], r"~npm_([A-Za-z0-9]{16,})", "npm_<36>").of_length(36),
     token("pypi-token", &["pypi-"], r"pypi-([A-Za-z0-9_-]{50,})", "pypi-AgEIcHlwaS5vcmc<120>"),
     token("rubygems-key", &["rubygems_"], r"rubygems_([0-9a-f]{48})", "rubygems_<48h>"),
     token("crates-token", &["cio"], r"~cio([A-Za-z0-9]{32})\b", "cio<32>"),

@@ -2,7 +2,7 @@
 
 use super::{Keeper, LoginError, MAX_SCOPES, now, secrets};
 use crate::oauth::client::{Client, Registration, client};
-use crate::oauth::{self, AuthorizationRequest, Challenge, Grant, ProtectedServer};
+use crate::oauth::{self, AuthorizationRequest, Challenge, Grant, Identity, OAuthError, ProtectedServer};
 use crate::transport::listen::redirect::RedirectListener;
 use crate::wire::text::excerpt;
 use oauth2::AuthorizationCode;
@@ -33,6 +33,7 @@ impl Keeper {
                 "the server names another authorization server than at your last login: {named}, not {before}"
             ));
         }
+        self.check_client(named, known.as_ref())?;
         // Clients and scopes belong to one authorization server.
         let of_same = known.as_ref().filter(|grant| grant.issuer == *named);
         let scopes = self.scopes(&server, of_same);
@@ -60,6 +61,21 @@ impl Keeper {
         let redeemed = self.redeem(&request, code, is_current).await;
         page.show(redeemed.is_ok()).await;
         redeemed
+    }
+
+    /// A client that the user named is not replaced in silence if the server names another authorization server (MCP
+    /// 2026-07-28, Client Registration).
+    fn check_client(&self, named: &str, known: Option<&Grant>) -> Result<(), LoginError> {
+        let is_named = |grant: &&Grant| grant.client.registration == Registration::Registered;
+        let known = known.filter(is_named).filter(|grant| grant.issuer != named);
+        match (known, &self.settings.identity) {
+            (Some(Grant { client, issuer, .. }), Identity::Dynamic) => {
+                let short = |text: &str| excerpt(text, MAX_SCOPES);
+                let (named, client, before) = (short(named), short(&client.id), short(issuer));
+                Err(OAuthError::OtherClient { named, client, before }.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The client for a login, and the listener at its redirect address.

@@ -208,6 +208,33 @@ fn another_authorization_server_than_before_is_reported() {
 }
 
 #[test]
+fn a_client_that_the_user_named_is_not_replaced_at_another_authorization_server() {
+    let (stage, browser) = stage();
+    let protected = Protected::start(Faults::default());
+    let url = protected.url();
+    let port = free_port().to_string();
+    protected.register("mine", None, &format!("http://127.0.0.1:{port}/callback"));
+    succeeded(&stage.run(&["login", &url, &browser, "--client-id", "mine", "--port", &port], ""));
+    let store = String::from_utf8(stage.read("mcpreel/logins.json")).expect("text");
+    let issuer = format!("\"issuer\": \"{}\"", protected.authorization.url(""));
+    stage.write("mcpreel/logins.json", store.replace(&issuer, "\"issuer\": \"https://before.example\""));
+    let login = stage.run(&["login", &url, &browser], "");
+    failed(
+        &login,
+        4,
+        &["names another authorization server", "the client mine, https://before.example", "mcpreel logout"],
+    );
+    assert!(!protected.story().contains(&"/register".to_owned()), "{:?}", protected.story());
+    succeeded(&stage.run(&["logout", &url], ""));
+    succeeded(&stage.run(&["login", &url, &browser], ""));
+    failed(
+        &stage.run(&["login", &url.replace("http://", "http://me:secret@"), &browser], ""),
+        2,
+        &["user name or password"],
+    );
+}
+
+#[test]
 fn a_browser_gets_no_variable_with_a_secret_and_one_that_fails_is_reported() {
     let (stage, _) = stage();
     let browser = stage.write("browser.py", BROWSER);

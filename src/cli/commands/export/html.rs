@@ -16,7 +16,6 @@ use crate::render::prompts;
 use crate::session::prompts::Prompts;
 use crate::session::selection::Selection;
 use crate::trace::{Item, ReelReader};
-use crate::wire::text::counted;
 use std::path::Path;
 
 /// From this size on, in bytes, a browser needs some time to open a page, and mail servers refuse it.
@@ -61,10 +60,7 @@ pub(super) fn run(
     if size > LARGE_BYTES {
         context.printer.note(&format!("the page has {}; `mcpreel reel cut` makes a smaller reel", bytes(size)));
     }
-    if is_newest && args.output != Path::new("-") {
-        let (events, reel) = (counted(written, "event"), reels::shown(&path));
-        context.printer.note(&format!("{events} of {reel} in {}", args.output.display()));
-    }
+    args.report_file(written, &path, (is_newest, redact.redact), context);
     warning.print_of_reel(&path);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

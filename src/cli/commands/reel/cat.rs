@@ -38,7 +38,7 @@ enum ByteStream {
 pub(super) fn run(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
     context.printer.be_exact();
     let (reader, path) = args.redact.open_whole(args.reel.as_deref())?;
-    let mut warning = SecretWarning::of_reel(&args.redact, reader.header())?.unless_seen(&context.printer);
+    let mut warning = SecretWarning::of_printed_reel(&args.redact, reader.header(), &context.printer)?;
     let mut damaged = false;
     let mut reader: ReelReader = reader.in_pieces().leaving_long();
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {

@@ -1,14 +1,16 @@
 //! Compares what was recorded with what came back.
 
 use super::ReplayArgs;
-use crate::cli::redaction::RedactOptions;
-use crate::cli::{comparing, printer::note};
+use crate::cli::redaction::{RedactOptions, alike};
+use crate::cli::{comparing, printer::note, recordings};
 use crate::diff::{self, Collector, Learned, Options, Recording, Report, complete};
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::modern::Folded;
 use crate::replay::{Entry, Plan, Sent};
+use crate::share::Redaction;
 use crate::trace::{Event, EventHeader, EventKind};
 use crate::wire::Framing;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// A recorded session, and what counts as a difference from it.
@@ -20,6 +22,8 @@ pub(super) struct Comparison<'a> {
     learned: Option<Learned>,
     /// Whether both sides are compared without their secrets. The same secret has the same pseudonym on both.
     redact: RedactOptions,
+    /// Of a redacted recording: what makes its pseudonyms and the secrets of the live server alike.
+    alike: Option<RefCell<Redaction>>,
 }
 
 impl<'a> Comparison<'a> {
@@ -27,16 +31,29 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     ///
-    /// A setting of the project is not valid, or the recording of `--learn` cannot be read.
+    /// A setting is not valid, or the recording, or that of `--learn`, cannot be read.
     pub(super) fn new(plan: &'a Plan, args: &ReplayArgs) -> Result<Self, CommandError> {
         let options = comparing::options(&args.normalise, args.order)?;
         let redact = args.redact.clone();
-        let mut it = Self { plan, options, with_stderr: args.stderr, learned: None, redact };
+        let mut alike = match args.reel == Path::new("-") {
+            true => None,
+            false => alike(&recordings::header(&args.reel)?)?,
+        };
+        if let Some(alike) = &mut alike {
+            plan.compared().for_each(|entry| drop(alike.comparable(entry.body())));
+        }
+        let alike = alike.map(RefCell::new);
+        let mut it = Self { plan, options, with_stderr: args.stderr, learned: None, redact, alike };
         if let Some(again) = &args.normalise.learn {
             let report = it.report(&it.recorded(&Sent::default())?, &it.read(again)?)?;
             it.learned = Some(Learned::of(&report));
         }
         Ok(it)
+    }
+
+    /// Whether values that were replaced in the recording are not compared.
+    pub(super) fn is_of_redacted(&self) -> bool {
+        self.alike.is_some()
     }
 
     /// Compares the recorded session, as far as it was sent, with the new one.
@@ -74,7 +91,7 @@ impl<'a> Comparison<'a> {
     fn side(&self, events: &[Event<'_>]) -> Result<Recording, CommandError> {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
         if !self.redact.redact {
-            events.iter().for_each(|event| collector.take(event));
+            events.iter().for_each(|event| self.collect(event, &mut collector));
             return Ok(collector.finish());
         }
         let mut redaction = self.redact.key.redaction()?;
@@ -82,7 +99,7 @@ impl<'a> Comparison<'a> {
         redaction.end_learning();
         for event in events {
             let payload = redaction.payload(event.header, event.payload);
-            collector.take(&Event { payload: &payload, ..*event });
+            self.collect(&Event { payload: &payload, ..*event }, &mut collector);
         }
         Ok(collector.finish())
     }
@@ -99,12 +116,21 @@ impl<'a> Comparison<'a> {
     /// Takes a message of the live session as the recording would have it.
     fn take(&self, event: &Event<'_>, folded: &mut Folded, collector: &mut Collector) {
         if !self.plan.is_for_modern() || event.header.kind != EventKind::Message {
-            return collector.take(event);
+            return self.collect(event, collector);
         }
         let header = EventHeader { framing: Framing::Lf, ..event.header.clone() };
         if let Some(payload) = folded.take(event.header.direction(), event.body()) {
-            collector.take(&Event { header: &header, payload: &payload });
+            self.collect(&Event { header: &header, payload: &payload }, collector);
         }
+    }
+
+    /// Takes an event of either side; of a redacted recording, with its secrets and pseudonyms alike.
+    fn collect(&self, event: &Event<'_>, collector: &mut Collector) {
+        let Some(alike) = self.alike.as_ref().filter(|_| event.header.kind == EventKind::Message) else {
+            return collector.take(event);
+        };
+        let header = EventHeader { framing: Framing::Lf, ..event.header.clone() };
+        collector.take(&Event { header: &header, payload: &alike.borrow_mut().comparable(event.body()) });
     }
 
     fn report(&self, left: &Recording, right: &Recording) -> Result<Report, CommandError> {

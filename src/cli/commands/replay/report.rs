@@ -130,8 +130,10 @@ pub(super) fn one(
 ///
 /// A setting is not valid.
 pub(super) fn warning(args: &ReplayArgs, context: &Context) -> Result<SecretWarning, CommandError> {
-    let warning = SecretWarning::new(&args.redact)?;
-    Ok(if args.format == Form::Human { warning.unless_seen(&context.printer) } else { warning })
+    match args.format {
+        Form::Human => SecretWarning::of_output(&args.redact, &context.printer),
+        _ => SecretWarning::new(&args.redact),
+    }
 }
 
 /// Prints the report of one session as JSON.

@@ -42,6 +42,9 @@ pub(super) fn replay(
 ) -> Result<Replayed, CommandError> {
     let reel = args.reel_of(number)?;
     let comparison = Comparison::new(plan, args)?;
+    if comparison.is_of_redacted() && number == 1 {
+        context.printer.note(&format!("{} was redacted; replaced values are not compared", args.reel.display()));
+    }
     let (began, since) = (SystemTime::now(), Instant::now());
     report_omissions(plan, context);
     let played = runtime::block_on(play(plan, &reel, &comparison, args, context))?;

@@ -21,7 +21,7 @@ pub(super) fn run(
     let filter = parse_filter(terms, args.packs.registry()?, path.is_some())?;
     let path = reels::named_or_newest(path, note)?;
     let (reader, path) = args.redact.open_whole(Some(&path))?;
-    let mut warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
+    let mut warning = SecretWarning::of_output(&args.redact, &context.printer)?;
     let (mut commands, mut left) = (Commands::default(), args.limit.unwrap_or(u64::MAX));
     let damaged = reels::each_event(
         reader,

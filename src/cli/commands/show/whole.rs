@@ -73,7 +73,7 @@ impl<'a> PartPrinter<'a> {
     ///
     /// The settings of redaction cannot be read.
     pub(super) fn new(args: &ShowArgs, context: &'a Context) -> Result<Self, CommandError> {
-        let warning = SecretWarning::new(&args.redact)?.unless_seen(&context.printer);
+        let warning = SecretWarning::of_output(&args.redact, &context.printer)?;
         Ok(Self { is_json: args.format == Format::Json, context, warning })
     }
 

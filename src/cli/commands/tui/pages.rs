@@ -77,7 +77,7 @@ impl Paper<'_> {
             None => String::new(),
         };
         Ok(lines(
-            &stats::human(&report, (&about, Some("mcpreel show error")), (&GROUPINGS, true), Some(self.width)),
+            &stats::human(&report, (&about, Some("the filter `error`")), (&GROUPINGS, true), Some(self.width)),
             last_number,
         ))
     }

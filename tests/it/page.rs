@@ -39,7 +39,8 @@ fn data(page: &str, id: &str) -> Vec<u8> {
 fn a_page_is_redacted_has_the_findings_and_no_markup_of_strangers() {
     let stage = stage();
     let output = stage.ok(&["export", "--format", "html", "a.reel", "-o", "a.html"]);
-    assert_eq!(output.err(), "");
+    let said = "3 events of a.reel in a.html; secrets are replaced, but read it before you share it";
+    assert_eq!(output.err(), format!("mcpreel: {said}\n"));
     let page = String::from_utf8(stage.read("a.html")).expect("text");
     assert!(!page.contains("<img") && !page.contains("alert(1)"), "only in the data");
     assert!(

@@ -1,12 +1,9 @@
 //! Secrets in the cookies of a text: the value of each, so that it is known wherever it occurs.
 
-use super::words;
 use std::ops::Range;
 
 /// What begins a list of cookies.
 const NAME: &[u8] = b"cookie:";
-/// The minimum length of a value that may be a secret, in bytes.
-const SHORTEST: usize = 4;
 /// Members of `Set-Cookie` that are about the cookie (RFC 6265, section 4.1.1).
 const ATTRIBUTES: [&[u8]; 5] = [b"domain", b"expires", b"max-age", b"path", b"samesite"];
 
@@ -18,7 +15,7 @@ pub(super) fn values(text: &[u8]) -> Vec<Range<usize>> {
         at += start + NAME.len();
         while let Some((name, value, after)) = pair(text, at) {
             let is_attribute = ATTRIBUTES.iter().any(|known| known.eq_ignore_ascii_case(&text[name.clone()]));
-            if !is_attribute && value.len() >= SHORTEST && !words::is_ordinary(&text[value.clone()]) {
+            if !is_attribute && !value.is_empty() {
                 found.push(value);
             }
             at = after;
@@ -31,13 +28,13 @@ pub(super) fn values(text: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Reads one cookie after blanks: the places of its name and of its value, and where it ends. A flag (`Secure`) has an empty
+/// Reads one cookie after blanks and empty ones: the places of its name and of its value, and where it ends. A flag (`Secure`) has an empty
 /// value. `None` if there is none, or if it is the last one and has no value, as in prose.
 fn pair(text: &[u8], from: usize) -> Option<(Range<usize>, Range<usize>, usize)> {
     let run = |from: usize, is_in: fn(u8) -> bool| {
         from + text[from..].iter().position(|byte| !is_in(*byte)).unwrap_or(text.len() - from)
     };
-    let start = run(from, |byte| byte == b' ' || byte == b'\t');
+    let start = run(from, |byte| b" \t;".contains(&byte));
     let end = run(start, |byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+.^_`|~-".contains(&byte));
     if end == start {
         return None;
@@ -64,7 +61,8 @@ mod tests {
 
     #[test]
     fn each_value_is_a_secret_and_nothing_around_it() {
-        assert_eq!(found("Cookie: sid=9f86d081; theme=dark; csrf=\"x1y2z3\""), ["9f86d081", "x1y2z3"]);
+        assert_eq!(found("Cookie: sid=9f86d081; theme=dark; csrf=\"x1y2z3\""), ["9f86d081", "dark", "x1y2z3"]);
+        assert_eq!(found("Cookie: v=1; session=a8Kd92mQ"), ["1", "a8Kd92mQ"]);
         assert_eq!(found("Set-Cookie: id=a3fWa; Path=/; Secure; HttpOnly; Max-Age=3600"), ["a3fWa"]);
         assert_eq!(found("(session cookie: sid=9f86d081) and more"), ["9f86d081"]);
         assert_eq!(found("cookie: a=1234, then b=5678"), ["1234"]);

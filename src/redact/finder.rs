@@ -502,6 +502,14 @@ mod tests {
     }
 
     #[test]
+    fn all_cookies_are_found_whatever_the_first_one_is() {
+        for first in ["v=1", "v=\"\"", "v=\"a\"", "v=;"] {
+            let secrets = found(&format!("Cookie: {first}; session=a8Kd92mQ"));
+            assert!(secrets.contains(&("cookie".into(), "a8Kd92mQ".into())), "{first}: {secrets:?}");
+        }
+    }
+
+    #[test]
     fn what_looks_like_a_token_in_a_pseudonym_is_none() {
         let text =
             b"https://acme.webhook.office.com/webhookb2/redactedl70Yw2/TQvblf/BSA47ur9MV1M0e6vWindknFlcTdEoJ1Y/x";

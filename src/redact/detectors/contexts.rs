@@ -112,7 +112,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         COOKIE,
         Severity::High,
         Kind::Token,
-        (&["cookie:"], r#"(?i)cookie:[ \t]*[^\s=;,"\\]{1,60}=([^\s;,"\\]{4,})"#),
+        (&["cookie:"], r"(?i)cookie:[ \t]*([^\r\n]{4,})"),
         checks::any,
         "Cookie: sid=<24>; theme=dark",
     ),

@@ -163,13 +163,13 @@ impl RedactOptions {
         Ok(())
     }
 
-    /// The same for a text that is meant to be read on the terminal: there, nothing is shared.
+    /// The same for a text that goes to stdout, unless it is only seen there.
     ///
     /// # Errors
     ///
     /// A setting is not valid.
     pub(crate) fn warn_of_text(&self, text: &str, printer: &Printer) -> Result<(), CommandError> {
-        if printer.is_terminal { Ok(()) } else { self.warn_of_report(text) }
+        if is_only_seen(printer) { Ok(()) } else { self.warn_of_report(text) }
     }
 }
 

@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 /// messages. Messages, pairs and times stay, so that the redacted reel can be shown, validated and compared as before.
 ///
 /// What looks like ordinary text cannot be found: names of persons and projects, internal host names, e-mail addresses in
-/// domains for examples (.example, .test, example.com), passwords that are words and stand in prose, hexadecimal, binary data (the report lists the events), encrypted or compressed text inside of
-/// messages. A password below five characters, a number below six digits, and an ordinary word stay where nothing says what
+/// domains for examples (.example, .test, example.com), passwords that are words and stand in prose, hexadecimal, binary data
+/// (the report lists the events), encrypted or compressed text inside of messages. A password below five characters, a number below six digits, and an ordinary word stay where nothing says what
 /// they are, and the report says where they are. Therefore read the result before you share it: `mcpreel show --full --no-fold shared.reel`. If a
 /// secret is left, add it to .mcpreel.toml (see below) and redact the original again.
 #[derive(Debug, Args)]

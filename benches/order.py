@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Makes order.ld, which places the functions that `record` and `show` run next to each other in the binary.
+"""Makes order.ld, which places the functions that `record`, `show` and `stats` run next to each other in the binary.
 
     cargo build --release && python3 benches/order.py [--bin target/release/mcpreel] [--work DIR]
 
 Runs them under callgrind (of valgrind), and writes the names of all functions that ran; those that
-every command runs come first. Only memory and startup time depend on it: a name that no
+most commands run come first. Only memory and startup time depend on it: a name that no
 function has any more does nothing. Regenerate it when `compare.py --only memory` comes close to its bound.
+
+A name ends with a hash, which stays the same until the compiler changes. The same names without hashes come after
+them: they are less exact (one generic function has many copies) and still right with another compiler.
 """
 
 import argparse
@@ -25,7 +28,7 @@ from stored import LARGEST, fed, large_messages
 FORMS = ("", "--full", "--format json", "--format table", "--jq .message.params")
 SMALL = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"add","arguments":{"a":1}}}\n'
 HEAD = """\
-/* Made by benches/order.py; see build.rs. What record and show run, what every command runs first. */
+/* Made by benches/order.py; see build.rs. What record, show and stats run, what most of them run first. */
 SECTIONS
 {
   .text.run : {
@@ -45,7 +48,7 @@ class Profiled(Context):
 
     def ours(self, *words: object) -> Command:
         command = super().ours(*words)
-        if words[0] not in ("record", "show", "--version"):
+        if words[0] not in ("record", "show", "stats", "--version"):
             return command  # it only inspects what these made
         callgrind = ["valgrind", "-q", "--tool=callgrind", "--demangle=no",
                      f"--callgrind-out-file={self.folder}/%p"]
@@ -89,17 +92,26 @@ def show(ctx: Profiled) -> None:
         ctx.runner.run(ctx.ours("show", *form.split(), "--color", "never", ctx.work / "order.reel"))
 
 
+def stats(ctx: Profiled) -> None:
+    for form in ("", "-f json"):
+        ctx.runner.run(ctx.ours("stats", *form.split(), ctx.work / "order.reel"))
+
+
 def symbols(program: str) -> set[str]:
     lines = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
     parts = (line.split() for line in lines)
     return {part[2] for part in parts if len(part) == 3 and part[1] in "tTwW"}
 
 
-def pattern(name: str) -> str:
-    """The name, with wildcards for the parts that change from compiler to compiler."""
-    name = re.sub(r"17h[0-9a-f]{16}E.*$", "17h", name)
-    name = re.sub(r"Cs[0-9A-Za-z]+_(?=\d)", "Cs*_", name)
+def exact(name: str) -> str:
+    """A pattern for this one function, without the number of its copy."""
     return f"*(.text.{re.sub(r'[.]([0-9]+|llvm[.].*)$', '', name)}*)"
+
+
+def any_hash(name: str) -> str:
+    """A pattern with wildcards for the parts that change from compiler to compiler."""
+    name = re.sub(r"17h[0-9a-f]{16}E.*$", "17h", name)
+    return exact(re.sub(r"Cs[0-9A-Za-z]+_(?=\d)", "Cs*_", name))
 
 
 def main() -> int:
@@ -113,14 +125,15 @@ def main() -> int:
     ctx = Profiled(bin=str(args.bin.resolve()), work=args.work.resolve(), messages=0, pairs=1,
                    source=None, transcript=None)
     try:
-        start = profile(ctx, "version", lambda ctx: ctx.runner.run(ctx.ours("--version")))
-        tap, http, shown = (profile(ctx, run.__name__, run) for run in (record, record_http, show))
+        ran = {"version": profile(ctx, "version", lambda ctx: ctx.runner.run(ctx.ours("--version")))}
+        ran |= {run.__name__: profile(ctx, run.__name__, run) for run in (record, record_http, show, stats)}
     except BenchError as error:
         print(error, file=sys.stderr)
         return 1
-    groups = [start | tap & http & shown, tap & http, tap, http & shown, http, shown]
     known = symbols(ctx.bin)
-    ordered = dict.fromkeys(pattern(name) for group in groups for name in sorted(group & known))
+    who = {name: sorted(one for one, names in ran.items() if name in names) for name in set().union(*ran.values()) & known}
+    names = sorted(who, key=lambda name: (-len(who[name]), who[name], name))
+    ordered = dict.fromkeys([*map(exact, names), *map(any_hash, names)])
     body = "".join(f"    {one}\n" for one in ordered)
     (ROOT / "order.ld").write_text(HEAD + body + TAIL)
     print(f"{len(ordered)} names")

@@ -135,10 +135,11 @@ pub(crate) fn alike(header: &FileHeader) -> Result<Option<Redaction>, CommandErr
     settings.map(|settings| Redaction::comparing(&here(settings)).map_err(invalid)).transpose()
 }
 
-/// Adds the names of this machine and its user to settings.
+/// Adds the names of this machine and its user, and the path of the home folder, to settings.
 pub(crate) fn here(settings: Settings) -> Settings {
     let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
-    Settings { own_user: user, own_host: host_name::get(), ..settings }
+    let home = std::env::var("HOME").ok().map(|home| home.trim_end_matches('/').to_owned());
+    Settings { own_user: user, own_host: host_name::get(), own_home: home, ..settings }
 }
 
 fn invalid(error: String) -> CommandError {

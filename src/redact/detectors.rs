@@ -161,7 +161,12 @@ pub(crate) const OTHER_RULES: &[(&str, Severity, &str)] = &[
     (NAMED, Severity::High, "the whole value of a member, header or variable with a telling name, such as `password`"),
     (POINTER, Severity::High, "the value at a place that `pointers` in .mcpreel.toml names"),
     ("env", Severity::High, "the value of a variable that `env` in .mcpreel.toml names"),
-    ("own-user", Severity::Low, "the user's name on this machine, where a name says that it is one"),
+    (
+        "own-user",
+        Severity::Low,
+        "the user's name on this machine, where a name says that it is one, in the path of the home folder, and in labels, notes \
+         and command lines",
+    ),
     ("own-host", Severity::Low, "the name of this machine, unless it is an ordinary word"),
 ];
 

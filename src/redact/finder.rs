@@ -349,6 +349,20 @@ impl Finder {
         Some(Match { range: 0..user.len(), rule, stays: self.stays(text, Kind::Password) })
     }
 
+    /// Returns the places where a text that this machine's user wrote, such as a label, has the user's name as a word,
+    /// unless programs and machines often have that name.
+    pub(crate) fn own_user_in(&self, text: &[u8]) -> Vec<Match> {
+        let user = self.settings.own_user.as_ref().filter(|user| user.len() >= SHORTEST_NAME && !is_common(user));
+        let rule = self.rules.iter().position(|rule| rule.name == OWN_USER);
+        let (Some(user), Some(rule)) = (user, rule) else { return Vec::new() };
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let ranges = memchr::memmem::find_iter(text, user.as_bytes()).map(|start| start..start + user.len());
+        let is_whole = |range: &Range<usize>| {
+            !text[..range.start].last().is_some_and(is_word) && !text[range.end..].first().is_some_and(is_word)
+        };
+        ranges.filter(is_whole).map(|range| self.matched(text, range, rule, Kind::Password)).collect()
+    }
+
     /// Returns whether a value with a telling name is no secret.
     fn is_none(&self, text: &[u8]) -> bool {
         !self.is_stand_in(text) && (names::is_placeholder(text) || self.is_prose(text))
@@ -400,9 +414,17 @@ const OWN_HOST: &str = "own-host";
 const USER_NAMES: [&str; 6] = ["user", "username", "user_name", "logname", "login", "owner"];
 /// Shorter names are too common.
 const SHORTEST_NAME: usize = 4;
+/// Users that come with systems.
+const COMMON_USERS: [&str; 9] =
+    ["circleci", "codespace", "debian", "docker", "jenkins", "runner", "ubuntu", "vagrant", "vscode"];
 
-/// Returns rules for the names of this machine and its user, where they are no ordinary words: the name of the rule, the
-/// name that it finds, and the pattern.
+/// Whether the name of a user says nothing about who that is.
+fn is_common(user: &str) -> bool {
+    COMMON_USERS.contains(&user) || super::words::is_ordinary(user.as_bytes())
+}
+
+/// Returns rules for the names of this machine and its user, and for the path of the home folder, where they are no ordinary
+/// words: the name of the rule, the name that it finds, and the pattern.
 fn own_names(settings: &Settings) -> Vec<(&'static str, &str, String)> {
     fn long(name: Option<&String>) -> Option<&String> {
         name.filter(|name| name.len() >= SHORTEST_NAME)
@@ -411,10 +433,17 @@ fn own_names(settings: &Settings) -> Vec<(&'static str, &str, String)> {
         let before = r#"\b(?:user(?:_?name)?|logname|login|owner|home)\\?["']?\s*[=:]\s*\\?["']?"#;
         (OWN_USER, user.as_str(), format!(r"(?i:{before}({})\b)", regex::escape(user)))
     });
+    // The detector of home folders knows the usual places.
+    let home = settings.own_home.as_deref().and_then(|home| home.rsplit_once('/'));
+    let home = home.filter(|(above, name)| !matches!(*above, "" | "/home" | "/Users") && name.len() > 1);
+    let home = home.map(|(above, name)| {
+        let pattern = format!(r"{}/({})(?:[^\w.-]|$)", regex::escape(above), regex::escape(name));
+        (OWN_USER, name, pattern)
+    });
     let is_distinct = |host: &String| host.chars().any(|found| found.is_ascii_digit() || matches!(found, '-' | '.'));
     let host = long(settings.own_host.as_ref()).filter(|host| is_distinct(host));
     let host = host.map(|host| (OWN_HOST, host.as_str(), format!(r"\b({})\b", regex::escape(host))));
-    user.into_iter().chain(host).collect()
+    user.into_iter().chain(home).chain(host).collect()
 }
 
 fn user_rule(name: &str, pattern: &str, severity: Severity) -> Result<Rule, String> {

@@ -94,7 +94,7 @@ fn places(settings: &Settings) -> Vec<(Look, String)> {
         (Look::Card, format!(r"{BEFORE}[2-6](?:[ -]?[0-9]){{12}}")),
         (Look::Iban, format!(r"{BEFORE}(?-i:[A-Z]{{2}}[0-9]{{2}}(?: ?[A-Z0-9]{{4}}){{2}})")),
     ];
-    let own = [&settings.own_user, &settings.own_host];
+    let own = [&settings.own_user, &settings.own_host, &settings.own_home];
     let literals = settings.env.iter().chain(&settings.members).chain(own.into_iter().flatten());
     all.extend(literals.filter(|text| !text.is_empty()).map(|text| (Look::Other, regex::escape(text))));
     all

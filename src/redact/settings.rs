@@ -29,6 +29,9 @@ pub struct Settings {
     /// The name of this machine; not part of the digest.
     #[serde(skip)]
     pub own_host: Option<String>,
+    /// The path of the user's home folder on this machine, without a slash at its end; not part of the digest.
+    #[serde(skip)]
+    pub own_home: Option<String>,
 }
 
 /// A detector of the user's.

@@ -24,7 +24,7 @@ struct Requests<T> {
 }
 
 /// At least this many requests are remembered, and at most twice as many.
-const MAX_OPEN: usize = 8 << 10;
+const MAX_OPEN: usize = 4 << 10;
 
 /// Marks a request whose HTTP exchange failed. No exchange has this number.
 const GIVEN_UP: u32 = u32::MAX;

@@ -220,9 +220,23 @@ impl Replacer {
         let texts: Vec<String> = words.iter().map(|word| word.as_text().unwrap_or_default().to_owned()).collect();
         let redacted = redact_arguments(&texts);
         words.iter_mut().zip(redacted).enumerate().fold(false, |changed, (at, (word, redacted))| match word {
-            Value::Text(text) => self.replace(text, &redacted, None, &format!("{place}/{at}"), found) || changed,
+            Value::Text(text) => {
+                let place = format!("{place}/{at}");
+                let is_changed = self.replace(text, &redacted, None, &place, found);
+                self.own_user(text, &place, found) || is_changed || changed
+            }
             _ => changed,
         })
+    }
+
+    /// Replaces the user's name in a text that this machine's user wrote.
+    fn own_user(&self, text: &mut String, place: &str, found: &mut Vec<Found>) -> bool {
+        let own = self.finder.own_user_in(text.as_bytes());
+        let at = || place.to_owned();
+        !own.is_empty() && {
+            let edits = self.text(text.as_bytes(), Context::at(&at).giving_away(&own), found);
+            self.apply(text, &edits)
+        }
     }
 
     fn named_text(&self, text: &mut String, name: &str, place: &str, found: &mut Vec<Found>) -> bool {

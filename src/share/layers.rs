@@ -42,8 +42,8 @@ pub(super) struct Context<'a> {
     is_name: bool,
     /// Whether the text is a value of JSON without quotes.
     is_scalar: bool,
-    /// The secrets in it that the arguments before it give away.
-    argument: &'a [Match],
+    /// The secrets in it that something else gives away, such as the arguments before it.
+    given_away: &'a [Match],
 }
 
 impl<'a> Context<'a> {
@@ -57,7 +57,7 @@ impl<'a> Context<'a> {
             depth: 0,
             is_name: false,
             is_scalar: false,
-            argument: &[],
+            given_away: &[],
         }
     }
 
@@ -71,13 +71,18 @@ impl<'a> Context<'a> {
         Self { parts, ..self }
     }
 
+    /// The same with secrets that something else gives away.
+    pub(super) fn giving_away(self, given_away: &'a [Match]) -> Self {
+        Self { given_away, ..self }
+    }
+
     /// The same for a message in which secrets can only be at these places.
     pub(super) fn suspecting(self, suspects: Option<&'a Suspects>) -> Self {
         Self { suspects, ..self }
     }
 
     fn deeper(self) -> Self {
-        Self { depth: self.depth + 1, parts: &[], suspects: None, argument: &[], ..self }
+        Self { depth: self.depth + 1, parts: &[], suspects: None, given_away: &[], ..self }
     }
 
     /// Whether there can be a secret in a place of a message.
@@ -171,7 +176,7 @@ impl Replacer {
                 let is_protocol = context.depth == 0 && is_of_protocol(spot);
                 let name = inner.name.filter(|_| !is_name && !is_protocol);
                 let argument = self.argument(spot, &mapped.text);
-                let edits = self.text(&mapped.text, Context { argument: &argument, ..inner.named(name) }, found);
+                let edits = self.text(&mapped.text, inner.named(name).giving_away(&argument), found);
                 edits.into_iter().map(|edit| shift(mapped.original(edit, json_escaped))).collect()
             }
         }
@@ -187,7 +192,7 @@ impl Replacer {
     /// Returns the edits of a text.
     pub(super) fn text(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
         // Elsewhere, more than the text and its name decides.
-        let is_special = !context.parts.is_empty() || !context.argument.is_empty();
+        let is_special = !context.parts.is_empty() || !context.given_away.is_empty();
         if context.depth > 0 || is_special || self.finder.has_pointers() {
             return self.search(text, context, found);
         }
@@ -263,7 +268,7 @@ impl Replacer {
             Some(name) => self.finder.find_named(name, text),
             None => self.finder.find(text),
         };
-        for one in context.argument.iter().cloned().chain(found) {
+        for one in context.given_away.iter().cloned().chain(found) {
             let one = Match { range: after_percent(text, one.range.clone()), ..one };
             if is_free(&all, &one.range) && !one.range.is_empty() {
                 all.push(one);

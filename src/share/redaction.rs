@@ -389,6 +389,7 @@ impl Redaction {
         let usual = Settings {
             own_user: settings.own_user.clone(),
             own_host: settings.own_host.clone(),
+            own_home: settings.own_home.clone(),
             ..Settings::default()
         };
         if let (true, Ok(text)) = (*settings != usual, serde_json::to_string(settings)) {
@@ -415,7 +416,8 @@ fn checker(replacer: &Replacer) -> Replacer {
 fn file_header(replacer: &Replacer, header: &FileHeader, found: &mut Vec<Found>) -> FileHeader {
     let mut text = |text: &str, place: &str, name: Option<&str>| {
         let place = || place.to_owned();
-        let edits = replacer.text(text.as_bytes(), Context::at(&place).named(name), found);
+        let own = replacer.finder.own_user_in(text.as_bytes());
+        let edits = replacer.text(text.as_bytes(), Context::at(&place).named(name).giving_away(&own), found);
         String::from_utf8_lossy(&applied(text.as_bytes(), &edits)).into_owned()
     };
     let label = header.label.as_ref().map(|label| text(label, "label", None));

@@ -617,6 +617,40 @@ fn the_reels_own_header_is_redacted() {
     assert!(memchr::memmem::find(&raw, PASSWORD.as_bytes()).is_none(), "nor in the file as it is");
 }
 
+/// A label, a note or a command line need not say that a name is one; elsewhere, the path of the home folder does.
+#[test]
+fn the_users_own_name_is_replaced() {
+    let stage = Stage::new();
+    let line = |user: &str| {
+        let header = json!({"reel": {"version": 1, "created": crate::common::CREATED, "tool": "test",
+            "label": format!("a trial of {user}'s server"), "notes": {"why": format!("{user} asked, not {user}22")}}});
+        let opened = json!({"transport": "stdio",
+            "command": [format!("/opt/{user}/serve"), "--port", "1"]});
+        format!("{header}\n{}\n", crate::redact::about(1, "stream-opened", 0, &opened))
+    };
+    let path =
+        |path: &str| message(2, "s2c", json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"p": path}}));
+    let left = |user: &str, home: &str, lines: String| {
+        let _ = std::fs::remove_file(stage.path("a.reel"));
+        stage.import("a.reel", lines);
+        let redact = |words: &[&str]| {
+            let mut command = stage.mcpreel(words);
+            command.env("USER", user).env("HOME", home);
+            crate::common::finish(command, Vec::new())
+        };
+        assert_eq!(redact(&["redact", "a.reel", "-o", "r.reel", "--force"]).code(), 0);
+        let check = redact(&["redact", "--check", "r.reel"]);
+        assert_eq!(check.code(), 0, "{}", check.out());
+        String::from_utf8_lossy(&contents(&stage.path("r.reel"))).into_owned()
+    };
+    let text =
+        left("janet", "/srv/people/jt-4/", format!("{}{}", line("janet"), path("see /srv/people/jt-4/x.md, jt-4")));
+    assert!(!text.replace("janet22", "").contains("janet") && text.contains("janet22"), "{text}");
+    assert!(text.contains("/srv/people/") && !text.contains("/jt-4/") && text.contains("/x.md, jt-4"), "{text}");
+    let text = left("ubuntu", "/root", format!("{}{}", line("ubuntu"), path("/root/x.md")));
+    assert!(text.contains("ubuntu's server") && text.contains("/opt/ubuntu/") && text.contains("/root/x.md"), "{text}");
+}
+
 /// Whatever is cut out of a valid session, nothing new is found in it.
 #[test]
 fn cuts_of_a_session_have_no_new_findings() {

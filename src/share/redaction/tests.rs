@@ -395,14 +395,20 @@ fn the_prefilter_knows_the_settings() {
     let settings = Settings {
         own_user: Some("zoe1".into()),
         own_host: Some("h-12".into()),
+        own_home: Some("/srv/zoe1".into()),
         env: vec!["CITY".into()],
         members: vec!["town".into()],
         ..Settings::default()
     };
     let mut pair = pair(&settings);
-    for text in
-        [r#"{"user":"zoe1"}"#, r#"{"a":"on h-12"}"#, r#"{"a":"city CITY=Bonn"}"#, r#"{"town":"Bonn"}"#, "user=zoe1"]
-    {
+    for text in [
+        r#"{"user":"zoe1"}"#,
+        r#"{"a":"on h-12"}"#,
+        r#"{"a":"city CITY=Bonn"}"#,
+        r#"{"town":"Bonn"}"#,
+        "user=zoe1",
+        "see /srv/zoe1/a",
+    ] {
         let found = check_both(&mut pair, text.as_bytes());
         assert!(found.contains("\"count\":2"), "{text} {found}");
     }

@@ -1,6 +1,7 @@
 """Runs commands from outside and measures them with the kernel's accounting."""
 
 import json
+import math
 import os
 import statistics
 import time
@@ -97,9 +98,33 @@ def ratios(above: list[float], below: list[float]) -> list[float]:
     return [a / b if b else float("inf") for a, b in zip(above, below, strict=True)]
 
 
-def median_ratio(above: list[float], below: list[float]) -> float:
+class Ratio(float):
+    """The median of the rounds' ratios, between the bounds that hold the true median with 95 % confidence."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, rounds: list[float]) -> "Ratio":
+        found = cls(statistics.median(rounds))
+        found.low, found.high = interval(rounds)
+        return found
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """The 95 % confidence interval of the median, from the binomial distribution; all of them if there are too few."""
+    ordered, count = sorted(values), len(values)
+    below, outside = 0.5 ** count, 0
+    while below <= 0.025:
+        outside += 1
+        below += math.comb(count, outside) * 0.5 ** count
+    cut = max(outside - 1, 0)
+    return ordered[cut], ordered[count - 1 - cut]
+
+
+def median_ratio(above: list[float], below: list[float]) -> Ratio:
     """The median of the rounds' ratios, not the ratio of the medians."""
-    return statistics.median(ratios(above, below))
+    return Ratio.of(ratios(above, below))
 
 
 def walls(runs: list[Run]) -> list[float]:

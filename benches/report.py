@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from measure import Ratio
+
 
 @dataclass(frozen=True)
 class Target:
@@ -54,7 +56,7 @@ class Row:
         return "ok" if self.target.met(self.value) else "MISS"
 
     def cells(self) -> list[str]:
-        return [self.figure, self.ours, self.rival, decimal(self.ratio), decimal(self.cpu_ratio),
+        return [self.figure, self.ours, self.rival, decimal(self.ratio), interval(self.ratio), decimal(self.cpu_ratio),
                 str(self.target or "-"), self.verdict]
 
 
@@ -72,7 +74,11 @@ def decimal(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
 
 
-HEADINGS = ["figure", "ours", "rival", "ratio", "cpu ratio", "target", "verdict"]
+def interval(ratio: float | None) -> str:
+    return f"{decimal(ratio.low)} to {decimal(ratio.high)}" if isinstance(ratio, Ratio) else "-"
+
+
+HEADINGS = ["figure", "ours", "rival", "ratio", "95 % interval", "cpu ratio", "target", "verdict"]
 
 
 def table(rows: list[Row]) -> str:

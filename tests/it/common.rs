@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The time limit for everything; far more than is ever needed.
-pub(crate) const LIMIT: Duration = Duration::from_secs(40);
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 /// When the reels that tests make begin.
 pub(crate) const CREATED: &str = "2026-01-02T03:04:05Z";
 

@@ -5,7 +5,8 @@
 # sessions. OPTIONs are those of `mcpreel replay`, such as --ignore and --allow-destructive. The folder REPORTS gets JUnit,
 # SARIF, the new sessions, and their JSON lines, to which SARIF points: all without the secrets that mcpreel recognises. If
 # there are a baseline of known findings (RECORDINGS/known.json) or a lock file of what the server offers
-# (RECORDINGS/server.lock.json), they count. The exit code is 0 if all is well, else the highest that a check had.
+# (RECORDINGS/server.lock.json), they count. Standard output says what differs and what is wrong. The exit code is 0 if all
+# is well, else the highest that a check had.
 set -u
 usage() {
     echo "usage: check.sh RECORDINGS REPORTS [OPTION...] -- COMMAND..." >&2
@@ -48,7 +49,7 @@ for recording in "$recordings"/*.reel "$recordings"/*.jsonl; do
     count=$((count + 1))
     name=$(name "$recording")
     rm -f "$reports/$name.reel" "$reports/$name.jsonl"
-    check mcpreel replay "$recording" --record "$new/$name.reel" --redact --format junit "$@" >"$reports/$name.replay.xml"
+    check mcpreel replay "$recording" --record "$new/$name.reel" --redact --junit "$reports/$name.replay.xml" "$@"
     [ -f "$new/$name.reel" ] || continue
     check mcpreel redact "$new/$name.reel" -o "$reports/$name.reel" >"$reports/$name.redacted.txt"
     [ ! -f "$reports/$name.reel" ] || check mcpreel export "$reports/$name.reel" -o "$reports/$name.jsonl"
@@ -67,7 +68,8 @@ for recording in "$recordings"/*.reel "$recordings"/*.jsonl; do
 done
 if [ $# -gt 0 ]; then
     [ ! -f "$recordings/known.json" ] || set -- "$@" --baseline "$recordings/known.json"
-    check mcpreel validate "$@" --redact --fail-on error --format junit >"$reports/validate.xml"
+    check mcpreel validate "$@" --redact --fail-on error
+    mcpreel validate "$@" --redact --fail-on error --format junit >"$reports/validate.xml"
     mcpreel validate "$@" --redact --fail-on never --format sarif >"$reports/validate.sarif"
 fi
 exit "$worst"

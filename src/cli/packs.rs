@@ -36,11 +36,11 @@ impl PackOptions {
     /// Reads the packs, each once.
     fn read(&self) -> Result<Vec<(Pack, PathBuf)>, CommandError> {
         let mut packs: Vec<(Pack, PathBuf)> = Vec::new();
-        let mut wanted = project::packs()?;
-        wanted.extend(self.packs.iter().cloned());
-        for path in wanted {
+        let of_project = project::packs()?.into_iter().map(|path| (path, " (`packs` in .mcpreel.toml names it)"));
+        let given = self.packs.iter().cloned().map(|path| (path, ""));
+        for (path, origin) in of_project.chain(given) {
             if packs.iter().all(|(_, known)| *known != path) {
-                packs.push((read(&path)?, path));
+                packs.push((read(&path, origin)?, path));
             }
         }
         Ok(packs)
@@ -64,9 +64,10 @@ fn check_apart(packs: &[(Pack, PathBuf)]) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Pack, CommandError> {
+/// Reads a pack. `origin` says in parentheses what named it, or nothing for the command line.
+fn read(path: &Path, origin: &str) -> Result<Pack, CommandError> {
     let unreadable = |error: &io::Error| {
-        let hint = format!("a pack is a file, or one that mcpreel ships: {}", names());
+        let hint = format!("a pack is a file, or one that mcpreel ships: {}{origin}", names());
         CommandError::reading(path, error).hint(hint)
     };
     let text = match shipped(path) {

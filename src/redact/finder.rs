@@ -435,7 +435,9 @@ fn own_names(settings: &Settings) -> Vec<(&'static str, &str, String)> {
     });
     // The detector of home folders knows the usual places.
     let home = settings.own_home.as_deref().and_then(|home| home.rsplit_once('/'));
-    let home = home.filter(|(above, name)| !matches!(*above, "" | "/home" | "/Users") && name.len() > 1);
+    let is_usual = |above: &str| matches!(above, "" | "/home" | "/Users");
+    let is_user = |name: &str| name.len() > 1 && !name.starts_with('.') && !is_common(name);
+    let home = home.filter(|(above, name)| !is_usual(above) && is_user(name));
     let home = home.map(|(above, name)| {
         let pattern = format!(r"{}/({})(?:[^\w.-]|$)", regex::escape(above), regex::escape(name));
         (OWN_USER, name, pattern)

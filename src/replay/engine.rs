@@ -308,7 +308,13 @@ impl ReplayEngine {
             *kept = envelope.result.or(envelope.error).map(<[u8]>::to_vec);
         }
         let latency = now.saturating_sub(waiting.sent_at);
+        let is_discovery = self.plan.is_for_modern() && method == "server/discover";
         outputs.push(Output::Answered { seq, method, message: message.to_vec(), latency });
+        // What is not compared must not fail unnoticed.
+        if let Some(error) = envelope.error.filter(|_| is_discovery) {
+            let reason = json::str_member(error, "message").unwrap_or_default().into_owned();
+            outputs.extend(self.finish(Some(End::Refused(reason))));
+        }
     }
 
     /// Returns the entry of the recorded answer to a request.

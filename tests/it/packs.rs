@@ -119,6 +119,10 @@ fn the_project_names_packs_and_settings_for_their_rules() {
     shows(&checked, &["warning bells/rung"]);
     shows(&stage.ok(&["explain", "bell/ring"]), &["A method of Bells.", "tone  string, required"]);
     shows(&stage.ok(&["explain", "notifications/claude/channel"]), &["the server"]);
+    stage.write(".mcpreel.toml", "packs = ['gone.yaml']\n");
+    let missing = stage.run(&["validate", "bells.reel"], "");
+    assert_eq!(missing.code(), 3);
+    shows(&missing, &["gone.yaml", "(`packs` in .mcpreel.toml names it)"]);
     stage.write(".mcpreel.toml", "packs = 'bells.yaml'\n");
     let wrong = stage.run(&["validate", "bells.reel"], "");
     assert_eq!(wrong.code(), 2);

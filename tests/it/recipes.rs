@@ -203,6 +203,7 @@ fn the_script_for_pipelines_passes_and_fails_and_leaves_reports_without_secrets(
     stage.import("my recordings/fail.reel", lines);
     let output = checked(&stage, &[], &SERVE);
     assert_eq!(output.code(), 1, "{output:?}");
+    assert!(output.out().contains("1 changed") && output.out().contains("tools/call"), "{output:?}");
     let reports = everything_in(&stage, "my reports") + &output.out() + &output.err();
     assert!(!reports.contains(SECRET), "{reports}");
     // A server that does not start.

@@ -536,6 +536,17 @@ fn a_host_plays_each_session_of_a_reel_or_the_chosen_ones() {
     assert!(output.code() == 2 && output.err().contains("--reel"), "{output:?}");
 }
 
+/// A server that knows `tools/call` only, and needs no handshake.
+const LENIENT: &str = r#"
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    answer = {"result": {"content": []}}
+    if m["method"] != "tools/call":
+        answer = {"error": {"code": -32601, "message": "no such method"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"]} | answer), flush=True)
+"#;
+
 #[test]
 fn a_legacy_recording_is_replayed_against_a_modern_server() {
     let stage = Stage::new();
@@ -563,6 +574,11 @@ fn a_legacy_recording_is_replayed_against_a_modern_server() {
     let omitted: Vec<_> = report["omitted"].as_array().expect("a list").iter().map(|one| &one["message"]).collect();
     assert_eq!(omitted, ["notifications/initialized", "ping"]);
     assert!(output.err().contains("ping is left out: revision 2026-07-28 does not have it"), "{output:?}");
+    // A server without the modern era may answer calls without a handshake.
+    let lenient = server(&stage, LENIENT);
+    let output = replay(&stage, &["--era", "modern"], &lenient);
+    assert_eq!(output.code(), 4, "{output:?}");
+    assert!(output.err().contains("the server refused server/discover: no such method"), "{output:?}");
     let output = replay(&stage, &["--timeout", "5s"], &modern);
     assert_ne!(output.code(), 0, "{output:?}");
     assert!(output.err().contains("replay the recording with --era modern"), "{output:?}");

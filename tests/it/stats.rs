@@ -72,6 +72,9 @@ fn several_reels_and_folders_are_counted_together() {
     reel(&stage, "all/b.reel", 20);
     reel(&stage, "a.reel", 8);
     std::fs::write(stage.path("all/other.jsonl"), "{\"foreign\": 1}\n").expect("written");
+    let sessions = stage.ok(&["stats", "all", "--by", "session", "-f", "json"]).json()["sessions"].clone();
+    let sessions: Vec<_> = sessions.as_object().expect("rows").keys().cloned().collect();
+    assert_eq!(sessions, ["all/a.reel 0", "all/b.reel 0"], "two sessions, though both have the number 0");
     let run = stage.ok(&["stats", "all", "a.reel", "-f", "json", "tool:echo"]);
     let sum = run.json();
     assert!(run.err().contains("left out: ") && run.err().contains("other.jsonl"), "{}", run.err());

@@ -315,8 +315,12 @@ impl ReplayArgs {
     fn check(&self, plans: &[Plan]) -> Result<(), CommandError> {
         self.target.refuse_session("a replay begins a session of its own")?;
         if plans.iter().all(Plan::is_empty) {
-            return Err(CommandError::usage("nothing to send: everything was left out")
-                .hint("--dry-run lists what is left out, and why"));
+            let error = CommandError::usage("nothing to send: everything was left out")
+                .hint("--dry-run lists what is left out, and why");
+            return Err(match self.read_only {
+                true => error.hint("the answer to tools/list says which tools only read: record it, too"),
+                false => error,
+            });
         }
         let calls: Vec<_> = plans.iter().flat_map(Plan::destructive).collect();
         let is_chosen = self.allow_destructive || !self.filter.is_empty();

@@ -104,6 +104,8 @@ pub(crate) enum End {
     Lost(String),
     /// An answer did not come, and nothing more was sent.
     Unanswered,
+    /// The server refused `server/discover`, with this message: it is not of the modern era.
+    Refused(String),
     /// The user wanted no more.
     Stopped,
 }

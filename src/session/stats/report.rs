@@ -102,6 +102,14 @@ impl Report {
         }
     }
 
+    /// Names the sessions by their reel, too: different reels have sessions with the same number.
+    pub(crate) fn name_sessions(&mut self, reel: &str) {
+        if let Some(rows) = self.groups.get_mut(&Grouping::Session) {
+            rows.0 =
+                std::mem::take(&mut rows.0).into_iter().map(|(name, row)| (format!("{reel} {name}"), row)).collect();
+        }
+    }
+
     /// The rows of a grouping.
     pub(crate) fn rows(&self, grouping: Grouping) -> Vec<(&str, &Tally)> {
         self.groups.get(&grouping).map(Rows::sorted).unwrap_or_default()

@@ -11,10 +11,13 @@ use crate::render::replayed::{Request, SessionReport};
 use crate::replay::{End, Outcome, Output, Plan, ReplayEngine, Sent, modern};
 use crate::runtime;
 use crate::runtime::client::{Runner, ServerText};
-use crate::wire::text::counted;
+use crate::wire::text::{counted, excerpt};
 use crate::wire::units::millis;
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
+
+/// The maximum length of a server's message in an error, in characters.
+const LONGEST_REASON: usize = 100;
 
 /// What came of the live session.
 struct Played {
@@ -164,6 +167,13 @@ fn failure(outcome: &Outcome, plan: &Plan, reel: &NewReel, said: &ServerText) ->
         End::Unanswered => return timed_out(outcome),
         End::Closed => format!("the server ended {state}"),
         End::Lost(why) => format!("{why}, {state}"),
+        End::Refused(why) => {
+            let error = format!("the server refused server/discover: {}", excerpt(why, LONGEST_REASON));
+            let error = client_session::failed(runtime::Failure::Failed(error.into()), said);
+            return Some(
+                error.hint("it may not speak revision 2026-07-28; without --era modern, it gets the recorded era"),
+            );
+        }
     };
     let error = client_session::failed(runtime::Failure::Failed(message.into()), said);
     Some(if reel.shown.is_empty() { error } else { error.hint(format!("what was said is in {}", reel.shown)) })

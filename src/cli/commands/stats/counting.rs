@@ -109,11 +109,12 @@ impl Counting<'_> {
                 }
                 opened => opened?,
             };
-            let report = self.one(opened.reader, (path, 0), |at| progress.reach(done + at))?;
+            let mut report = self.one(opened.reader, (path, 0), |at| progress.reach(done + at))?;
             done += source.size();
             progress.reach(done);
-            sum.merge(&report);
             let name = path.display().to_string();
+            report.name_sessions(&name);
+            sum.merge(&report);
             sum.groups.entry(Grouping::Reel).or_default().merge(name.clone(), &whole(&report));
             names.push(name);
         }

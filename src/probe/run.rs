@@ -53,15 +53,16 @@ pub enum Output {
 enum Quiet {
     /// The client was still running after this many pings and this long.
     Stays(usize, Duration),
-    /// It exited by itself after this many pings and this long.
-    Ends(usize, Duration, ClientEnd),
+    /// It exited by itself after this many pings and this long; how, if that is known.
+    Ends(usize, Duration, Option<ClientEnd>),
 }
 
 /// A client that exited after a message, and the message.
 #[derive(Clone, Debug)]
 struct Candidate {
     probe: usize,
-    end: ClientEnd,
+    /// How it ended, if that is known.
+    end: Option<ClientEnd>,
     age: Duration,
     /// How many messages and pings were sent until then.
     sent: usize,

@@ -40,11 +40,13 @@ struct Client<F> {
     crashes: fn(&[Declaration]) -> bool,
     /// After this many messages, it exits with code 0.
     reads: usize,
+    /// Whether the news of that exit comes too late every other time.
+    is_late: bool,
 }
 
 impl<F: FnMut(&str, bool) -> Does> Client<F> {
     fn new(does: F) -> Self {
-        Self { does, takes: |_| true, life: None, pongs: true, crashes: |_| false, reads: usize::MAX }
+        Self { does, takes: |_| true, life: None, pongs: true, crashes: |_| false, reads: usize::MAX, is_late: false }
     }
 
     fn probe_report(mut self, plan: Plan, settings: Settings) -> (ProbeRun, Vec<String>) {
@@ -98,6 +100,7 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
                     read += 1;
                     let does = match method {
                         _ if crashes => Does::Die(1),
+                        _ if read == self.reads && self.is_late && stream % 2 == 0 => Does::Close,
                         _ if read == self.reads => Does::Die(0),
                         "ping" if self.pongs => Does::Answer("{}"),
                         "ping" => Does::Nothing,
@@ -275,6 +278,8 @@ fn a_client_that_exits_after_a_few_messages_of_any_kind_is_not_broken() {
     for reads in 2..7 {
         let report = Client { reads, ..Client::new(|_, _| Does::Nothing) }.report(&["mcpe"]);
         assert_eq!(report.broken(), 0, "after {reads}: {:?}", report.messages);
+        let report = Client { reads, is_late: true, ..Client::new(|_, _| Does::Nothing) }.report(&["mcpe"]);
+        assert_eq!(report.broken(), 0, "after {reads}, without the exit code: {:?}", report.messages);
     }
     // Its own end does not hide that one of the messages breaks it.
     let does = |method: &str, _: bool| if method == "events/batch" { Does::Die(1) } else { Does::Nothing };

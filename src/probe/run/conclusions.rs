@@ -9,11 +9,16 @@ use std::time::Duration;
 /// Maximum difference between two lifetimes that count as equal.
 const SAME: Duration = Duration::from_millis(250);
 
+/// Whether a client is known to have ended in two ways. How it ended may be known late on a busy machine.
+fn differ(one: Option<&ClientEnd>, other: Option<&ClientEnd>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one != other)
+}
+
 impl ProbeRun {
     /// Draws conclusions from a run that ended early.
     pub(super) fn conclude(&mut self, now: Duration) -> Vec<Output> {
         let Some(run) = &self.run else { return Vec::new() };
-        let end = run.end.clone().unwrap_or_default();
+        let end = run.end.clone();
         let age = now.saturating_sub(run.ready);
         let sent = run.sent;
         match (run.purpose.clone(), run.step) {
@@ -24,11 +29,11 @@ impl ProbeRun {
                 self.runs.clear();
                 self.idle += 2;
             }
-            (Purpose::Declaring(places), _) => self.declared(&places, Some(end)),
+            (Purpose::Declaring(places), _) => self.declared(&places, Some(end.unwrap_or_default())),
             (Purpose::Probing, Step::Leaving(Some(probe))) => {
                 self.candidate = Some(Candidate { probe, end, age, sent });
             }
-            (Purpose::Probing, _) => self.ended_early(end, age),
+            (Purpose::Probing, _) => self.ended_early(end.unwrap_or_default(), age),
         }
         self.finish(now)
     }
@@ -39,7 +44,7 @@ impl ProbeRun {
         let end = run.end.clone();
         if self.was_ready && matches!(run.purpose, Purpose::Quiet(..)) {
             // The handshake succeeded before, so the failure has another cause.
-            self.quiet = Some(Quiet::Ends(0, Duration::ZERO, end.unwrap_or_default()));
+            self.quiet = Some(Quiet::Ends(0, Duration::ZERO, end));
             return;
         }
         if !self.was_ready && !run.has_begun {
@@ -101,11 +106,14 @@ impl ProbeRun {
     /// that is unknown.
     pub(super) fn weigh(&mut self) {
         let Some(Candidate { probe, end, age, sent }) = self.candidate.take() else { return };
+        let known = end.clone().unwrap_or_default();
         let outcome = match &self.quiet {
-            Some(Quiet::Stays(pings, limit)) if *limit >= age && *pings >= sent => TrialOutcome::Broke(end),
+            Some(Quiet::Stays(pings, limit)) if *limit >= age && *pings >= sent => TrialOutcome::Broke(known),
             // It can end by itself after some time, or after some messages.
-            Some(Quiet::Ends(pings, at, by_itself)) if *by_itself != end || age + SAME < *at && sent < *pings => {
-                TrialOutcome::Broke(end)
+            Some(Quiet::Ends(pings, at, by_itself))
+                if differ(by_itself.as_ref(), end.as_ref()) || age + SAME < *at && sent < *pings =>
+            {
+                TrialOutcome::Broke(known)
             }
             Some(Quiet::Ends(..)) if self.tried.insert(probe) => {
                 // Try again, as the first message of a run.
@@ -114,9 +122,9 @@ impl ProbeRun {
                 self.todo.push_front(probe);
                 return;
             }
-            Some(Quiet::Ends(..)) => TrialOutcome::Unclear(end),
+            Some(Quiet::Ends(..)) => TrialOutcome::Unclear(known),
             // There is no restart left for a quiet run.
-            _ if self.sendings > self.settings.restarts => TrialOutcome::Broke(end),
+            _ if self.sendings > self.settings.restarts => TrialOutcome::Broke(known),
             _ => {
                 self.candidate = Some(Candidate { probe, end, age, sent });
                 self.runs.push_back(Purpose::Quiet(sent, age + MARGIN));

@@ -59,7 +59,7 @@ fn with_plain_braces(pattern: &str) -> String {
             ']' => in_class = false,
             _ => {}
         }
-        escaped = found == '\\' && !escaped && !in_class;
+        escaped = found == '\\' && !escaped;
         out.push(found);
     }
     out

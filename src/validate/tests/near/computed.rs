@@ -315,11 +315,10 @@ fn rules_apply_to_revisions_and_transports() {
 #[test]
 fn events_that_contradict_themselves() {
     use Direction::{ClientToServer, ServerToClient};
-    let session = "c>s {\"id\":1,\"method\":\"ping\"}";
-    let after = |script: &str, kind, flags, payload: &[u8]| {
+    let after = |script: &str, exchange, kind, flags, payload: &[u8]| {
         let mut feed = Feed::new();
         lines(&expand(script)).iter().for_each(|line| feed.line(line));
-        feed.exchange = 1;
+        feed.exchange = exchange;
         feed.event(kind, flags, Framing::Lf, payload);
         feed
     };
@@ -328,39 +327,33 @@ fn events_that_contradict_themselves() {
         ciborium::into_writer(value, &mut payload).expect("CBOR");
         payload
     };
-    let head = |what: &str| json!({"what": what, "method": "GET", "status": 500, "headers": [], "bytes": 5});
-    for (rule, expected, script, direction, reported) in [
-        ("http/get-accept", Verdict::NotApplicable, session, ServerToClient, head("request")),
-        ("http/get-accept", Failed, session, ClientToServer, head("request")),
-        (
-            "pairing/open-at-end",
-            Failed,
-            "> POST {}\nc>s {\"id\":1,\"method\":\"ping\"}",
-            ClientToServer,
-            head("response"),
-        ),
-        (
-            "pairing/open-at-end",
-            NotObserved,
-            "> POST {}\nc>s {\"id\":1,\"method\":\"ping\"}",
-            ServerToClient,
-            head("response"),
-        ),
-        ("pairing/open-at-end", Failed, "> POST {}\nc>s {\"id\":1,\"method\":\"ping\"}", ServerToClient, head("other")),
-        ("http/accepted-body", Passed, "> POST {}\nc>s {\"method\":\"x\"}\n< 202", ClientToServer, head("body")),
-        ("http/accepted-body", Failed, "> POST {}\nc>s {\"method\":\"x\"}\n< 202", ServerToClient, head("body")),
+    let asked = r#"> POST {}
+        c>s {"id":1,"method":"ping"}"#;
+    let accepted = r#"> POST {}
+        c>s {"method":"x"}
+        < 202"#;
+    let unread = r#"c>s {"id":1,"method":"ping"}"#;
+    for (rule, expected, script, direction, what) in [
+        ("http/get-accept", Verdict::NotApplicable, unread, ServerToClient, "request"),
+        ("http/get-accept", Failed, unread, ClientToServer, "request"),
+        ("pairing/open-at-end", Failed, asked, ClientToServer, "response"),
+        ("pairing/open-at-end", NotObserved, asked, ServerToClient, "response"),
+        ("pairing/open-at-end", Failed, asked, ServerToClient, "other"),
+        ("http/accepted-body", NotObserved, accepted, ClientToServer, "body"),
+        ("http/accepted-body", Failed, accepted, ServerToClient, "body"),
     ] {
-        let feed = after(script, EventKind::Transport, Flags::toward(direction), &cbor(&reported));
-        assert_eq!(outcome_in(rule, &feed.validator.finish()).0, expected, "{rule}: {reported} {direction:?}");
+        let headers = [["mcp-session-id", "s"]];
+        let reported = json!({"what": what, "method": "GET", "status": 500, "headers": headers, "bytes": 5});
+        let feed = after(script, 1, EventKind::Transport, Flags::toward(direction), &cbor(&reported));
+        assert_eq!(outcome_in(rule, &feed.validator.finish()).0, expected, "{rule}: {what} {direction:?}");
     }
     let response = br#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
     for (flags, expected) in [(Flags::default(), Failed), (Flags::TRUNCATED, NotObserved)] {
-        let feed = after("", EventKind::Message, Flags::toward(ServerToClient).with(flags), response);
+        let feed = after("", 0, EventKind::Message, Flags::toward(ServerToClient).with(flags), response);
         assert_eq!(outcome_in("pairing/orphan-response", &feed.validator.finish()).0, expected, "{flags:?}");
     }
     for (member, expected) in [("continues", NotObserved), ("mark", Failed)] {
-        let mut feed = after("", EventKind::Note, Flags::default(), &cbor(&json!({member: "a.reel"})));
-        feed.exchange = 0;
+        let mut feed = after("", 0, EventKind::Note, Flags::default(), &cbor(&json!({member: "a.reel"})));
         feed.event(EventKind::Message, Flags::toward(ServerToClient), Framing::Lf, response);
         assert_eq!(outcome_in("pairing/orphan-response", &feed.validator.finish()).0, expected, "{member}");
     }

@@ -107,6 +107,12 @@ fn tables() {
         );
         assert_eq!(verdict("hooks/moment", &script), expected, "{count}");
     }
+    // A result of one that is remembered still counts.
+    let calls = many(65, |at| format!(r#"c>s {{"id":{at},"method":"tools/call","params":{{"name":"t"}}}}"#), "\n");
+    let script = format!(
+        "{hook}\n{calls}\ns>c {{\"id\":1,\"result\":{{}}}}\nc>s {{\"id\":\"r\",\"method\":\"tools/call\",\"params\":{{\"name\":\"recall\"}}}}"
+    );
+    assert_eq!(verdict("hooks/moment", &script), Passed);
     // 256 calls of hooks are remembered, so what waits for one of them is known.
     let hooks = r#"hello 2025-11-25 {"experimental":{"mcpl":{}}} | {"experimental":{"mcpl":{}}}"#;
     for (count, expected) in [(256, Failed), (257, Passed)] {
@@ -282,6 +288,11 @@ fn hooks_that_may_be_about_forgotten_calls() {
     ] {
         assert_eq!(verdict("hooks/order", &format!("{hook}\n{}", lines.join("\n"))), expected, "{}", lines[0]);
     }
+    // A hook before a call is also about one that may be forgotten.
+    let before = hook.replace("post_tool_use", "pre_tool_use");
+    let lines = [call(0), answer(0), fired(0)].join("\n");
+    assert_eq!(verdict("hooks/order", &format!("{before}\n{lines}")), Passed);
+    assert_eq!(verdict("hooks/order", &format!("{before}\n{lines}\n{}\n{}", more(257), fired(1))), NotObserved);
 }
 
 /// A table that has forgotten something still knows the rest.

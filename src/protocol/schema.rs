@@ -164,7 +164,7 @@ pub(crate) fn check_core(
     (method, part): (&str, &str),
     value: &Value,
 ) -> Option<Vec<SchemaViolation>> {
-    let applies = |last: Revision| era == Era::Legacy && revision.is_some_and(|revision| revision <= last);
+    let applies = |last: Revision| revision.is_some_and(|revision| revision <= last);
     match EARLIER.iter().find(|(name, last)| applies(*last) && *name == (method, part)) {
         Some((_, last)) => LEGACY.check(&format!("{method}:{part}@{}", last.as_str()), value),
         None => core(era).check_part(method, part, value),

@@ -204,10 +204,9 @@ impl Tracker {
                 self.declared.server = result["capabilities"].clone();
                 let versions =
                     || result["supportedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str);
-                let modern = versions().find(|version| Era::of_version(version) == Era::Modern);
                 let may_initialize = versions().any(|version| Era::of_version(version) == Era::Legacy);
-                if modern.is_some() && !may_initialize && !self.initialize_asked {
-                    self.enter_modern(modern);
+                if let Some(modern) = versions().next().filter(|_| !may_initialize && !self.initialize_asked) {
+                    self.enter_modern(Some(modern));
                 }
             }
             "tools/list" => self.note_tools(params, result),

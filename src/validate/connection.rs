@@ -161,7 +161,7 @@ impl Connection {
         self.http.carry(event.header);
         self.pairs.carried_by(event.header.exchange);
         self.tracker.carried_by(event.header.exchange);
-        if event.header.direction() == Direction::ClientToServer && self.http.names_modern() {
+        if self.http.names_modern() {
             self.tracker.headed_modern();
         }
     }
@@ -329,7 +329,6 @@ fn is_astray(message: &Message<'_>) -> bool {
     let observed = &message.observed;
     let (method, direction) = match observed.request {
         Some(asked) => (Some(asked.method.as_str()), asked.direction),
-        None if observed.envelope.kind.is_response() => return false,
         None => (observed.method, observed.direction),
     };
     method.and_then(|method| message.registry.method_spec(method)).is_some_and(|spec| !spec.sender.allows(direction))

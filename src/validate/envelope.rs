@@ -83,5 +83,5 @@ pub(super) fn check<'a>(seq: u64, text: &'a Text<'_>, findings: &mut Findings) -
 
 /// Returns whether a number is an integer, as JSON Schema sees it: `7.0` is one.
 fn is_integer(value: &Value) -> bool {
-    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+    value.as_f64().is_some_and(|number| number.fract() == 0.0)
 }

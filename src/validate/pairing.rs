@@ -95,10 +95,13 @@ impl Pairs {
         self.exchange = exchange;
     }
 
-    /// Notes that an HTTP exchange failed: the request in it gets no response.
+    /// Notes that an HTTP exchange failed: the client's requests in it, several in a batch, get no response.
     pub(super) fn fail(&mut self, exchange: u32) {
-        let asked = |entry: (&(Direction, IdKey), &Open)| (entry.1.exchange == exchange).then(|| entry.0.clone());
-        if let Some(key) = self.open.iter().find_map(asked) {
+        let is_carried = |(key, open): &(&(Direction, IdKey), &Open)| {
+            key.0 == Direction::ClientToServer && open.exchange == exchange
+        };
+        let keys: Vec<_> = self.open.iter().filter(is_carried).map(|(key, _)| key.clone()).collect();
+        for key in keys {
             self.has_failed = true;
             self.close(&key);
         }

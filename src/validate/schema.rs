@@ -26,7 +26,7 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
             check_content(message, method, "params", params, &rules::PARAMS, findings);
             check_tool_arguments(message, method, findings);
         }
-        MessageKind::Result if observed.request.is_some() => {
+        MessageKind::Result => {
             check_content(message, method, "result", observed.content, &rules::RESULT, findings);
             check_tool_result(message, method, findings);
         }

@@ -41,8 +41,7 @@ impl<'a> Message<'a> {
 
     /// Returns the method of the request that this result answers; an empty text for anything else.
     pub(super) fn result_of(&self) -> &'a str {
-        let answers = self.observed.envelope.kind == MessageKind::Result && self.observed.request.is_some();
-        if answers { self.observed.method.unwrap_or_default() } else { "" }
+        if self.observed.envelope.kind == MessageKind::Result { self.observed.method.unwrap_or_default() } else { "" }
     }
 
     /// Returns whether the message is a request.

@@ -32,7 +32,7 @@ struct Connection {
     answers: bool,
     /// The time after which nothing is known about it.
     left: Option<i64>,
-    /// Connections that received a message which this one received, too.
+    /// Connections that received a message which this one received, too; this one may be among them.
     companions: BTreeSet<u32>,
 }
 
@@ -60,9 +60,10 @@ pub(super) struct FanOut {
 impl Overview for FanOut {
     fn observe(&mut self, stream: u32, message: &Observed<'_>, findings: &mut Findings) {
         self.now = self.now.max(message.time);
-        let known = self.connections.contains_key(&stream);
         match (message.method, message.envelope.kind) {
-            (Some("initialize"), MessageKind::Request) if known || self.connections.len() < MAX_CONNECTIONS => {
+            (Some("initialize"), MessageKind::Request)
+                if self.connections.contains_key(&stream) || self.connections.len() < MAX_CONNECTIONS =>
+            {
                 let client = digest(&message.content["clientInfo"]);
                 self.connections.insert(stream, Connection { client, ..Connection::default() });
             }
@@ -72,7 +73,7 @@ impl Overview for FanOut {
                 }
             }
             (Some(USER_MESSAGE), MessageKind::Request | MessageKind::Notification)
-                if known && is_subscribed(message.declared) =>
+                if is_subscribed(message.declared) =>
             {
                 self.judge(stream, self.now, findings);
                 self.note_sent(stream, message);
@@ -111,14 +112,10 @@ impl FanOut {
         let same = |other: &&mut Message| other.id == id && other.content == content && other.client == client;
         if let Some(found) = self.messages.iter_mut().rev().find(same) {
             found.to.insert(stream);
-            let number = found.number;
-            for &other in found.to.iter().filter(|other| **other != stream) {
-                connection.companions.insert(other);
-            }
-            connection.next.get_or_insert(number + 1);
-            let to = found.to.clone();
-            for other in to {
-                if let Some(connection) = self.connections.get_mut(&other).filter(|_| other != stream) {
+            connection.next.get_or_insert(found.number + 1);
+            connection.companions.extend(&found.to);
+            for other in &found.to {
+                if let Some(connection) = self.connections.get_mut(other) {
                     connection.companions.insert(stream);
                 }
             }

@@ -283,7 +283,7 @@ impl ConversationObserver {
 
     /// The model has answered. No message whose time limit has not passed may still be without a context.
     fn check_awaited(&self, seq: u64, time: Duration, findings: &mut Findings) {
-        let early = |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < RESPONSE_LIMIT;
+        let early = |sent: &&Sent| !sent.answered && time.saturating_sub(sent.time) < RESPONSE_LIMIT;
         let early = self.sent.values().filter(early).count();
         if !self.sent.is_empty() && !self.lost {
             findings.check(&NOT_AWAITED, seq, early == 0, || {
@@ -359,7 +359,7 @@ impl ConversationObserver {
         let content = message.content;
         let is_context = content.get("context").is_some() || content.get("structuredContext").is_some();
         let waits = self.waiting.values().any(|waiting| waiting.is_notification);
-        if waits && message.request.is_none() && !self.lost {
+        if waits && !self.lost {
             findings.check(&BARE_ANSWER, message.seq, !is_context, || {
                 "the server sent a context as a response without a request".to_owned()
             });

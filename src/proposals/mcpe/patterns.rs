@@ -37,7 +37,7 @@ pub fn might_match(pattern: &str, name: &str) -> bool {
         rest = &rest[at + piece.len()..];
         last = Some(piece);
     }
-    last.map_or(rest.is_empty(), |piece| piece.is_empty() || name.ends_with(piece))
+    last.map_or(rest.is_empty(), |piece| name.ends_with(piece))
 }
 
 /// Whether `wide` matches every name that `narrow` matches. Neither may be odd (see [`is_odd`]).

@@ -66,7 +66,7 @@ pub(super) fn check_head(seq: u64, exchange: &Exchange, head: &ResponseHead, fin
     }
     check_bad_version(seq, exchange, head, findings);
     check_origin(seq, exchange, head, findings);
-    if exchange.is_modern() && exchange.asks.is_some() {
+    if exchange.is_modern() {
         findings.check(&MODERN_SESSION, seq, head.session.is_none(), || {
             "the server sent Mcp-Session-Id in its response".to_owned()
         });

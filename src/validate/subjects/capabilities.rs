@@ -8,7 +8,7 @@ use crate::validate::rules::CAPABILITY;
 use crate::validate::sender;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::content::is_extension_name;
-use crate::wire::{Direction, MessageKind};
+use crate::wire::Direction;
 use Direction::{ClientToServer, ServerToClient};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -57,9 +57,6 @@ pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
     revisions: (Revision::V2024_11_05, Revision::V2026_07_28),
     begin: || Box::<Capabilities>::default(),
 };
-
-/// The maximum number of methods that are remembered; a message of any further one is not reported.
-const MAX_METHODS: usize = 256;
 
 /// A capability that a message needs.
 struct Need {
@@ -197,10 +194,8 @@ impl Subject for Capabilities {
         if message.is_modern() {
             check_extensions(message, findings);
         }
-        let is_response = message.observed.envelope.kind.is_response();
         // The capabilities of the session do not apply to a request that names its own revision.
-        let is_beside = message.before.era == Some(Era::Legacy) && message.era != Era::Legacy;
-        if is_response || is_beside {
+        if message.before.era == Some(Era::Legacy) && message.era != Era::Legacy {
             return;
         }
         let (method, direction) = (message.method(), message.observed.direction);
@@ -223,7 +218,7 @@ impl Capabilities {
         }
         let has = is_declared(capabilities, need.path);
         let last = need.path.last().copied().unwrap_or_default();
-        if has || (self.lacking.len() < MAX_METHODS && self.lacking.insert((need.method, last))) {
+        if has || self.lacking.insert((need.method, last)) {
             findings.check(rule_for(need, message), message.seq(), has, || {
                 let (side, other) = (message.sender(), sender(need.declarer));
                 let path = need.path.join(".");
@@ -300,14 +295,13 @@ pub(super) fn declares_mode(client: &Value, mode: &str) -> bool {
     has(mode) || mode == "form" && is_declared(client, &["elicitation"]) && !has("url")
 }
 
-/// Returns whether the receiver of a request declared the capability that the method needs.
+/// Returns whether the receiver of the request that a message answers declared the capability that the method needs.
 pub(in crate::validate) fn was_declared(observed: &Observed<'_>) -> bool {
     let Some(request) = observed.request else { return false };
     let mut needs = NEEDS.iter().filter(|need| {
         need.method == request.method && need.direction == request.direction && need.rule == &UNDECLARED
     });
-    observed.envelope.kind == MessageKind::Error
-        && needs.any(|need| is_declared(of(observed.declared, need.declarer), need.path))
+    needs.any(|need| is_declared(of(observed.declared, need.declarer), need.path))
 }
 
 #[cfg(test)]

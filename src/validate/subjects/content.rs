@@ -225,9 +225,8 @@ fn is_label(label: &str) -> bool {
 /// A name begins and ends with a letter or digit, unless it is empty.
 fn is_name(name: &str) -> bool {
     let ends = [name.chars().next(), name.chars().next_back()];
-    name.is_empty()
-        || ends.iter().flatten().all(char::is_ascii_alphanumeric)
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    ends.iter().flatten().all(char::is_ascii_alphanumeric)
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 /// Returns whether MCP reserves a prefix: up to 2025-06-18 by its last label but one, later by its second label.

@@ -180,7 +180,7 @@ impl Progress {
         let Some((token, cancelled)) = self.requests.get_mut(key) else { return };
         *cancelled = Some(time);
         let token = token.clone().and_then(|token| self.tokens.get_mut(&(key.0, token)));
-        if let Some(token) = token.filter(|token| token.request == key.1 && token.is_pending) {
+        if let Some(token) = token.filter(|token| token.request == key.1) {
             token.cancelled = Some(time);
         }
     }

@@ -1,11 +1,13 @@
 //! Near misses: for conditions of rules, sessions on both sides of the line that they draw. The files in `near` hold a
 //! session after each line `== RULE: VERDICT`, which says what becomes of this one rule, whatever else the session does.
-//! `failed once`, `failed twice` and `failed 3 times` also say how many findings there are.
+//! `failed once`, `failed twice` and `failed 3 times` also say how many findings there are; `not applicable` is not
+//! `not observed`.
 
 mod computed;
+mod limits;
 
-use super::{BTreeSet, http, run};
-use crate::proposals::findings::Verdict::{self, Failed, NotObserved, Passed};
+use super::{BTreeSet, Report, http, run};
+use crate::proposals::findings::Verdict::{self, Failed, NotApplicable, NotObserved, Passed};
 
 /// What scripts abbreviate.
 const ABBREVIATIONS: &[(&str, &str)] = &[
@@ -58,11 +60,16 @@ type Outcome = (Verdict, Option<usize>);
 
 /// What becomes of a rule in all sessions of a script, and how many findings there are.
 fn outcome(rule: &str, script: &str) -> (Verdict, usize) {
-    let report = run(&expand(script));
+    outcome_in(rule, &run(&expand(script)))
+}
+
+/// What becomes of a rule in all sessions of a report, and how many findings there are.
+fn outcome_in(rule: &str, report: &Report) -> (Verdict, usize) {
     let count = report.findings.iter().filter(|finding| finding.rule.id == rule).count();
     let all: Vec<_> = report.connections.iter().flat_map(|connection| connection.verdicts.all()).collect();
     let is = |wanted| all.iter().any(|(id, verdict)| *id == rule && *verdict == wanted);
-    ([Failed, Passed].into_iter().find(|wanted| is(*wanted)).unwrap_or(NotObserved), count)
+    let verdict = [Failed, Passed, NotObserved, NotApplicable].into_iter().find(|wanted| is(*wanted));
+    (verdict.unwrap_or(NotObserved), count)
 }
 
 /// What becomes of a rule in all sessions of a script.
@@ -77,6 +84,7 @@ fn expected(words: &str) -> Option<Outcome> {
         "failed" => (Failed, None),
         "passed" => (Passed, None),
         "not observed" => (NotObserved, None),
+        "not applicable" => (NotApplicable, None),
         "failed once" => (Failed, Some(1)),
         "failed twice" => (Failed, Some(2)),
         _ => (Failed, Some(count(words)?)),

@@ -46,7 +46,7 @@ impl ToolGlob {
     }
 }
 
-/// Escapes braces: the proposal's globs support `*`, `?` and `[]` only.
+/// Escapes braces: the proposal's globs support `*`, `?` and `[]` only. In a class, a backslash is a character.
 fn with_plain_braces(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let (mut escaped, mut in_class) = (false, false);
@@ -56,7 +56,7 @@ fn with_plain_braces(pattern: &str) -> String {
                 out.push('\\');
             }
             '[' if !escaped => in_class = true,
-            ']' if !escaped => in_class = false,
+            ']' => in_class = false,
             _ => {}
         }
         escaped = found == '\\' && !escaped;

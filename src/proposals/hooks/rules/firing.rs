@@ -243,9 +243,8 @@ impl Firing {
         let Ok(input) = serde_json::from_str::<Value>(text) else { return };
         let input = digest(&input);
         let (waits, over) = self.state_of(|call| call.input == input);
-        let early = hook.event == "post_tool_use" && waits && !over;
-        let late = hook.event == "pre_tool_use" && waits;
-        self.check_order(hook, waits || over, !early && !late, seq, findings);
+        let holds = if hook.event == "pre_tool_use" { !waits } else { over };
+        self.check_order(hook, waits || over, holds, seq, findings);
     }
 
     /// Several calls of a tool may be pending, so a hook before one of them may come after another.
@@ -290,7 +289,7 @@ fn substituted_key<'a>(template: &'a Value, arguments: &'a Value, event: &str) -
     let mut added = others.keys().filter(|key| !some.contains_key(*key));
     let (template, key) = (missing.next()?, added.next()?);
     let is_only = missing.next().is_none() && added.next().is_none();
-    (is_only && has_variables(template) && fits(template, key, event, None)).then_some((template, key))
+    (is_only && fits(template, key, event, None)).then_some((template, key))
 }
 
 /// Returns a member that is missing, if all others are those of the template and one of them is a constant text.

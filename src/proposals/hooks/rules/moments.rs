@@ -18,6 +18,8 @@ pub(super) struct Moments {
     is_post: bool,
     /// Open calls, and whether the context tool was called before them.
     open: Vec<(IdKey, bool)>,
+    /// Some open calls were forgotten, because there were too many.
+    has_forgotten: bool,
     /// Calls with a result, or calls of the context tool, that none of the other kind followed so far.
     unused: u64,
     /// Calls of the context tool that came after a call had been sent: its id and their event.
@@ -48,6 +50,7 @@ impl Moments {
         (!tells && matchers.all(|name| name == "tool_name")).then(|| Self {
             is_post,
             open: Vec::new(),
+            has_forgotten: false,
             unused: 0,
             late: Vec::new(),
             names_tool,
@@ -70,6 +73,7 @@ impl Moments {
         }
         if self.open.len() >= MAX_OPEN {
             self.open.remove(0);
+            self.has_forgotten = true;
         }
         self.open.push((id, is_prepared));
     }
@@ -91,7 +95,9 @@ impl Moments {
     pub(super) fn fired(&mut self, seq: u64, findings: &mut Findings) {
         if self.is_post {
             let holds = self.unused > 0;
-            if holds || !self.open.is_empty() {
+            if !holds && self.has_forgotten {
+                findings.give_up(&MOMENT);
+            } else if holds || !self.open.is_empty() {
                 findings.check(&MOMENT, seq, holds, || {
                     "the hook on post_tool_use fired while no tool call had a result yet".to_owned()
                 });

@@ -67,7 +67,6 @@ impl Inferences {
     }
 
     fn hook_asked(&mut self, message: &Observed<'_>) {
-        self.hooks.retain(|(_, time, _)| message.time.saturating_sub(*time) < HOOK_LIMIT_NS);
         if message.envelope.kind == MessageKind::Request {
             if self.hooks.len() >= MAX_HOOKS {
                 self.hooks.remove(0);

@@ -47,10 +47,10 @@ impl Task {
         } else {
             findings.hold(&TRANSITION);
         }
-        if is_terminal(status) && !is_terminal(&self.status) {
-            self.finished = self.finished.or(Some(seq));
-            status.clone_into(&mut self.status);
-        } else if !is_terminal(&self.status) {
+        if !is_terminal(&self.status) {
+            if is_terminal(status) {
+                self.finished = self.finished.or(Some(seq));
+            }
             status.clone_into(&mut self.status);
         }
     }

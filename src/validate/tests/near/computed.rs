@@ -1,7 +1,11 @@
 //! Near misses whose sessions are computed.
 
-use super::{Failed, NotObserved, Passed, STATE, TASK, expand, run, verdict};
+use super::super::{Feed, lines};
+use super::{Failed, NotObserved, Passed, STATE, TASK, expand, outcome_in, run, verdict};
 use crate::proposals::findings::Verdict;
+use crate::trace::{EventKind, Flags};
+use crate::wire::{Direction, Framing};
+use serde_json::{Value, json};
 
 /// A call that the server answers with these requests of inputs, and the inputs with which the client calls again.
 fn round(requests: &str, inputs: &str) -> String {
@@ -304,5 +308,53 @@ fn rules_apply_to_revisions_and_transports() {
         let report = run(&expand(script));
         let verdicts: Vec<_> = report.connections.iter().flat_map(|it| it.verdicts.all()).collect();
         assert!(verdicts.contains(&(rule, expected)), "{rule} is not {expected:?}: {script}");
+    }
+}
+
+/// Events that no script has: in the wrong direction, of an unknown kind, or cut short.
+#[test]
+fn events_that_contradict_themselves() {
+    use Direction::{ClientToServer, ServerToClient};
+    let after = |script: &str, exchange, kind, flags, payload: &[u8]| {
+        let mut feed = Feed::new();
+        lines(&expand(script)).iter().for_each(|line| feed.line(line));
+        feed.exchange = exchange;
+        feed.event(kind, flags, Framing::Lf, payload);
+        feed
+    };
+    let cbor = |value: &Value| {
+        let mut payload = Vec::new();
+        ciborium::into_writer(value, &mut payload).expect("CBOR");
+        payload
+    };
+    let asked = r#"> POST {}
+        c>s {"id":1,"method":"ping"}"#;
+    let accepted = r#"> POST {}
+        c>s {"method":"x"}
+        < 202"#;
+    let unread = r#"c>s {"id":1,"method":"ping"}"#;
+    for (rule, expected, script, direction, what) in [
+        ("http/get-accept", Verdict::NotApplicable, unread, ServerToClient, "request"),
+        ("http/get-accept", Failed, unread, ClientToServer, "request"),
+        ("pairing/open-at-end", Failed, asked, ClientToServer, "response"),
+        ("pairing/open-at-end", NotObserved, asked, ServerToClient, "response"),
+        ("pairing/open-at-end", Failed, asked, ServerToClient, "other"),
+        ("http/accepted-body", NotObserved, accepted, ClientToServer, "body"),
+        ("http/accepted-body", Failed, accepted, ServerToClient, "body"),
+    ] {
+        let headers = [["mcp-session-id", "s"]];
+        let reported = json!({"what": what, "method": "GET", "status": 500, "headers": headers, "bytes": 5});
+        let feed = after(script, 1, EventKind::Transport, Flags::toward(direction), &cbor(&reported));
+        assert_eq!(outcome_in(rule, &feed.validator.finish()).0, expected, "{rule}: {what} {direction:?}");
+    }
+    let response = br#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
+    for (flags, expected) in [(Flags::default(), Failed), (Flags::TRUNCATED, NotObserved)] {
+        let feed = after("", 0, EventKind::Message, Flags::toward(ServerToClient).with(flags), response);
+        assert_eq!(outcome_in("pairing/orphan-response", &feed.validator.finish()).0, expected, "{flags:?}");
+    }
+    for (member, expected) in [("continues", NotObserved), ("mark", Failed)] {
+        let mut feed = after("", 0, EventKind::Note, Flags::default(), &cbor(&json!({member: "a.reel"})));
+        feed.event(EventKind::Message, Flags::toward(ServerToClient), Framing::Lf, response);
+        assert_eq!(outcome_in("pairing/orphan-response", &feed.validator.finish()).0, expected, "{member}");
     }
 }

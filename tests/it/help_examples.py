@@ -76,7 +76,7 @@ SERVERS = [
 SERVE = """mcpreel serve --set 'mcpl.channels:=["discord:#general","d:#general","d:#dev","c:1"]'"""
 FAULTS = """name: faults
 servers:
-  memory: {builtin: {declare: [conversation]}}
+  slow: {builtin: {declare: [conversation]}}
 steps:
   - user: the database schema
     model: yes

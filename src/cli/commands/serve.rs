@@ -73,8 +73,8 @@ Examples:
   mcpreel serve --feed events.fifo           # each line is a message
   tail -F log.jsonl | mcpreel serve --listen 8080 --feed -
   mcpreel fire push --text hello --session serve
-  mcpreel serve --scenario faults.yaml --as memory --junit report.xml
-  mcpreel serve --scenario faults.yaml --as memory --listen 8080
+  mcpreel serve --scenario faults.yaml --as slow --junit report.xml
+  mcpreel serve --scenario faults.yaml --as slow --listen 8080
   mcpreel serve --reel session.reel          # see `mcpreel mock --help`
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 

@@ -243,7 +243,12 @@ impl Firing {
         let Ok(input) = serde_json::from_str::<Value>(text) else { return };
         let input = digest(&input);
         let (waits, over) = self.state_of(|call| call.input == input);
-        let holds = if hook.event == "pre_tool_use" { !waits } else { over };
+        let holds = match hook.event.as_str() {
+            "pre_tool_use" => !waits,
+            "post_tool_use" => over,
+            // The input of a tool means nothing for other events.
+            _ => return,
+        };
         self.check_order(hook, waits || over, holds, seq, findings);
     }
 

@@ -1,5 +1,5 @@
-//! Sets `on_linux`, packs the files of pages, and places the functions that `record`, `show` and `stats` run next to each other
-//! in the release binary.
+//! Sets `on_linux`, packs the files of pages, and places the functions that `record`, `show` and `stats` run next to
+//! each other in the release binary.
 //!
 //! Without `on_linux`, `src/platform/` uses its fallbacks. `MCPREEL_PORTABLE` builds them on Linux, to test them.
 //!

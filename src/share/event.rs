@@ -213,7 +213,8 @@ impl Replacer {
             true => REDACTED.to_owned(),
             false => redact_header_keeping(name, value, self.finder.keeps_pseudonyms()).into_owned(),
         };
-        self.replace(value, &redacted, Some(name), place, found)
+        let place = || place.to_owned();
+        self.replace(value, &redacted, Context::at(&place).named(Some(name)), found)
     }
 
     fn command(&self, words: &mut [Value], place: &str, found: &mut Vec<Found>) -> bool {
@@ -221,22 +222,12 @@ impl Replacer {
         let redacted = redact_arguments(&texts);
         words.iter_mut().zip(redacted).enumerate().fold(false, |changed, (at, (word, redacted))| match word {
             Value::Text(text) => {
-                let place = format!("{place}/{at}");
-                let is_changed = self.replace(text, &redacted, None, &place, found);
-                self.own_user(text, &place, found) || is_changed || changed
+                let place = || format!("{place}/{at}");
+                let own = self.finder.own_user_in(text.as_bytes());
+                self.replace(text, &redacted, Context::at(&place).giving_away(&own), found) || changed
             }
             _ => changed,
         })
-    }
-
-    /// Replaces the user's name in a text that this machine's user wrote.
-    fn own_user(&self, text: &mut String, place: &str, found: &mut Vec<Found>) -> bool {
-        let own = self.finder.own_user_in(text.as_bytes());
-        let at = || place.to_owned();
-        !own.is_empty() && {
-            let edits = self.text(text.as_bytes(), Context::at(&at).giving_away(&own), found);
-            self.apply(text, &edits)
-        }
     }
 
     fn named_text(&self, text: &mut String, name: &str, place: &str, found: &mut Vec<Found>) -> bool {
@@ -246,19 +237,12 @@ impl Replacer {
             "block" => return self.sse_block(text, place, found),
             _ => text.clone(),
         };
-        self.replace(text, &redacted, Some(name), place, found)
+        let place = || place.to_owned();
+        self.replace(text, &redacted, Context::at(&place).named(Some(name)), found)
     }
 
     /// Redacts a text of which a version without its secrets is known; what that version leaves out is one.
-    fn replace(
-        &self,
-        text: &mut String,
-        redacted: &str,
-        name: Option<&str>,
-        place: &str,
-        found: &mut Vec<Found>,
-    ) -> bool {
-        let at = || place.to_owned();
+    fn replace(&self, text: &mut String, redacted: &str, context: Context<'_>, found: &mut Vec<Found>) -> bool {
         let mut parts = Vec::new();
         for range in gaps(text, redacted) {
             let secret = &text.as_bytes()[range.clone()];
@@ -267,11 +251,11 @@ impl Replacer {
                 parts.push(Part { range, text: None, rule: BY_NAME, is_first: true, secret: id });
             } else if !self.is_token(secret) {
                 let rule = self.known.rule_of(secret).unwrap_or(BY_NAME);
-                found.push(Found { rule, place: at(), secret: secret.to_vec() });
+                found.push(Found { rule, place: (context.place)(), secret: secret.to_vec() });
                 parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true, secret: id });
             }
         }
-        let edits = self.text(text.as_bytes(), Context::at(&at).with_parts(&parts).named(name), found);
+        let edits = self.text(text.as_bytes(), context.with_parts(&parts), found);
         self.apply(text, &edits)
     }
 

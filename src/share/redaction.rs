@@ -385,15 +385,11 @@ impl Redaction {
             redacted = file_header(checker, &redacted, &mut Vec::new());
         }
         redacted.notes.insert(NOTE.to_owned(), self.digest());
-        let settings = self.replacer.finder.settings();
-        let usual = Settings {
-            own_user: settings.own_user.clone(),
-            own_host: settings.own_host.clone(),
-            own_home: settings.own_home.clone(),
-            ..Settings::default()
-        };
-        if let (true, Ok(text)) = (*settings != usual, serde_json::to_string(settings)) {
-            redacted.notes.insert(SETTINGS.to_owned(), text);
+        // What is about this machine is not in the text.
+        let text = |settings: &Settings| serde_json::to_string(settings).ok();
+        let settings = text(self.replacer.finder.settings());
+        if let Some(settings) = settings.filter(|settings| text(&Settings::default()).as_ref() != Some(settings)) {
+            redacted.notes.insert(SETTINGS.to_owned(), settings);
         }
         redacted
     }

@@ -647,8 +647,11 @@ fn the_users_own_name_is_replaced() {
         left("janet", "/srv/people/jt-4/", format!("{}{}", line("janet"), path("see /srv/people/jt-4/x.md, jt-4")));
     assert!(!text.replace("janet22", "").contains("janet") && text.contains("janet22"), "{text}");
     assert!(text.contains("/srv/people/") && !text.contains("/jt-4/") && text.contains("/x.md, jt-4"), "{text}");
-    let text = left("ubuntu", "/root", format!("{}{}", line("ubuntu"), path("/root/x.md")));
-    assert!(text.contains("ubuntu's server") && text.contains("/opt/ubuntu/") && text.contains("/root/x.md"), "{text}");
+    let text = left("ubuntu", "/alone", format!("{}{}", line("ubuntu"), path("/alone/x.md")));
+    assert!(
+        text.contains("ubuntu's server") && text.contains("/opt/ubuntu/") && text.contains("/alone/x.md"),
+        "{text}"
+    );
 }
 
 /// Whatever is cut out of a valid session, nothing new is found in it.

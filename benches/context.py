@@ -31,6 +31,20 @@ def compile_client(name: str, into: Path) -> str:
     return str(program)
 
 
+def compile_proxy(name: str, into: Path) -> str:
+    """Compiles the crate benches/NAME with the versions of libraries that mcpreel has, and returns the program's path."""
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        raise BenchError("no Rust compiler (cargo) for the benchmark's own proxy")
+    shutil.copy(ROOT / "Cargo.lock", HERE / name / "Cargo.lock")
+    manifest = str(HERE / name / "Cargo.toml")
+    command = [cargo, "build", "--release", "--quiet", "--manifest-path", manifest, "--target-dir", str(into / name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BenchError(f"{name} does not compile: {done.stderr.strip()[-300:]}")
+    return str(into / name / "release" / name)
+
+
 def find_program(name: str) -> str | None:
     """A rival on PATH, or at the path in the variable with its name in capitals (JAQ=/opt/jaq)."""
     return shutil.which(os.environ.get(name.upper(), name))

@@ -31,7 +31,7 @@ from pathlib import Path
 
 import stored
 from compare import Figures, measure
-from context import ROOT, Context, compile_client, find_program
+from context import ROOT, Context, compile_client, compile_proxy, find_program
 from measure import BenchError, Command, interleave, median_ratio
 from report import Row, Target, at_most, rate, seconds, size, skipped
 
@@ -254,24 +254,39 @@ def find_rival(name: str) -> str | None:
 
 # The figures.
 
+def relays(ways: Ways) -> dict[str, Callable]:
+    """The proxies that only relay: nginx, if it is here, and the least that one on hyper costs."""
+    bare = compile_proxy("bare_proxy", ways.ctx.work)
+    them = {"hyper": partial(ways.proxy, lambda port, to: [bare, str(port), str(to)])}
+    if program := find_rival("nginx"):
+        them["nginx"] = partial(ways.proxy, partial(nginx, ways.ctx, program))
+    return them
+
+
+NO_NGINX = "no nginx on this machine (apt-get install nginx-light, or NGINX=)"
+
+
 def round_trip(ctx: Context) -> list[Row]:
-    """Recording against nginx, which only relays: whole round trips on one CPU, and what is added."""
-    program = find_rival("nginx")
-    if program is None:
-        return [skipped("round trip", "no nginx on this machine (apt-get install nginx-light, or NGINX=)")]
+    """Whole round trips of the tap, of a bare proxy on hyper, and of nginx, each divided by another's."""
     ways = Ways(ctx)
-    rows = []
+    rows = [] if find_rival("nginx") else [skipped("round trip by nginx", NO_NGINX)]
     for figure, cpu in (("one CPU", max(os.sched_getaffinity(0))), ("free", ANY_CPU)):
-        taken = sample(ways, {"direct": ways.direct, "tap": ways.tap,
-                              "nginx": partial(ways.proxy, partial(nginx, ctx, program))}, cpu)
+        taken = sample(ways, {"direct": ways.direct, "tap": ways.tap, **relays(ways)}, cpu)
         medians = {way: [one["median_ns"] for one in found] for way, found in taken.items()}
-        added = {way: added_by(medians, way) for way in ("tap", "nginx")}
-        note = (f"direct {nanoseconds(medians['direct'])}; added: {nanoseconds(added['tap'])} by the tap, "
-                f"{nanoseconds(added['nginx'])} by nginx")
-        rows.append(Row(f"round trip by nginx, {figure}", nanoseconds(medians["tap"]), nanoseconds(medians["nginx"]),
-                        ratio=median_ratio(medians["tap"], medians["nginx"]),
-                        target=at_most(1.25) if cpu != ANY_CPU else None, note=note, samples=taken))
+        added = ", ".join(f"{nanoseconds(added_by(medians, way))} by {way}" for way in medians if way != "direct")
+        note = f"direct {nanoseconds(medians['direct'])}; added: {added}"
+        for ours, theirs in compared(medians):
+            target = at_most(1.25) if (ours, theirs) == ("tap", "nginx") and cpu != ANY_CPU else None
+            rows.append(Row(f"round trip of {ours} by {theirs}, {figure}", nanoseconds(medians[ours]),
+                            nanoseconds(medians[theirs]), ratio=median_ratio(medians[ours], medians[theirs]),
+                            target=target, note=note if theirs == "nginx" or "nginx" not in medians else "",
+                            samples=taken))
     return rows
+
+
+def compared(ways: dict) -> list[tuple[str, str]]:
+    """Which ways to compare with which: the tap with the others, and these with each other."""
+    return [pair for pair in (("tap", "nginx"), ("tap", "hyper"), ("hyper", "nginx")) if pair[1] in ways]
 
 
 def rivals(ctx: Context) -> list[Row]:
@@ -312,19 +327,18 @@ def nanoseconds(values: list[float]) -> str:
 def throughput(ctx: Context) -> list[Row]:
     """Ten clients at once; every call answered, every message in the reel once, and the recorder's memory."""
     ways = Ways(ctx)
-    them = {"tap": ways.tap}
-    if program := find_rival("nginx"):
-        them["nginx"] = partial(ways.proxy, partial(nginx, ctx, program))
     taken = interleave({name: partial(ways.calls, way, CLIENTS, ctx.messages, ANY_CPU)
-                        for name, way in them.items()}, ctx.pairs)
+                        for name, way in {"tap": ways.tap, **relays(ways)}.items()}, ctx.pairs)
     speeds = {name: [one["per_second"] for one in found] for name, found in taken.items()}
-    peak = max(one["peak"] for one in taken["tap"])
     shown = {name: rate(statistics.median(values), "calls/s") for name, values in speeds.items()}
-    return [Row(f"{CLIENTS} clients at once", shown["tap"], shown.get("nginx", "-"),
-                ratio=median_ratio(speeds["tap"], speeds["nginx"]) if program else None,
-                note="calls a second: higher is better; all are in every reel", samples=taken),
-            Row(f"{CLIENTS} clients at once: peak RSS of the tap", size(peak), target=at_most(24, "MB"),
-                value=peak / 1e6)]
+    figure = f"{CLIENTS} clients at once"
+    rows = [] if "nginx" in speeds else [skipped(f"{figure}, tap by nginx", NO_NGINX)]
+    rows += [Row(f"{figure}, {ours} by {theirs}", shown[ours], shown[theirs],
+                 ratio=median_ratio(speeds[ours], speeds[theirs]),
+                 note="calls a second: higher is better; all are in every reel" if ours == "tap" else "", samples=taken)
+             for ours, theirs in compared(speeds)]
+    peak = max(one["peak"] for one in taken["tap"])
+    return [*rows, Row(f"{figure}: peak RSS of the tap", size(peak), target=at_most(24, "MB"), value=peak / 1e6)]
 
 
 def memory(ctx: Context) -> list[Row]:

@@ -153,6 +153,19 @@ fn only_after() {
 }
 
 #[test]
+fn a_pack_defines_error_codes_of_its_own_methods() {
+    let bells =
+        || Pack::read(&format!("{HEAD}errors: {{\"-32050\": no clapper}}")).unwrap_or_else(|error| panic!("{error}"));
+    let refused = |code: i64| {
+        let answer = format!(r#"<{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"no"}}}}"#);
+        let report = checked(bells(), r#"{"experimental":{"bell":{}}}"#, &[(1, RING), (1, &answer)]);
+        report.findings.iter().map(|finding| finding.rule.id).collect::<Vec<_>>()
+    };
+    assert_eq!(refused(-32050), [""; 0]);
+    assert_eq!(refused(-32051), ["method/reserved-code"]);
+}
+
+#[test]
 fn matches_schema() {
     let pack = || rule(r#"matches-schema: {message: bell/ring, value: /params/tone, schema: {pattern: "^[b-z]"}}"#);
     let seen = r#"the client sent bell/ring, at /params/tone: "a" does not match "^[b-z]""#;

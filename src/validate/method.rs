@@ -157,10 +157,8 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
         format!("{method} was answered with error {code}, which JSON-RPC reserves and MCP does not define for it")
     });
     // In the modern era, the code itself is an error (`era/undefined-code`). Some proposals use such codes.
-    let is_proposals = means.is_some() && proposals::of_method(method).is_some();
-    let is_defined = errors::name(code).is_some() || is_proposals;
-    let reserved = (-32099..=-32020).contains(&code) && !is_defined && message.era == Era::Legacy;
+    let reserved = (-32099..=-32020).contains(&code) && means.is_none() && message.era == Era::Legacy;
     findings.check(&rules::RESERVED_CODE, seq, !reserved, || {
-        format!("{method} was answered with error {code} ({})", means.unwrap_or("of unknown meaning"))
+        format!("{method} was answered with error {code} (of unknown meaning)")
     });
 }

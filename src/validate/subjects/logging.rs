@@ -158,6 +158,16 @@ pub(in crate::validate) mod cases {
     ];
 
     #[test]
+    fn a_request_of_the_legacy_era_takes_no_level_from_another_with_its_id() {
+        let initialize = r#"c>s {"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+            "capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+        let (asked, log) = WARNINGS.split_once("s>c").unwrap_or_default();
+        let session = format!("{asked}{initialize}\ns>c{}", log.replace("LEVEL", "warning"));
+        let found = crate::validate::tests::found(&session);
+        assert!(found.contains("pairing/id-reused") && !found.contains("logging/unrequested"), "{found:?}");
+    }
+
+    #[test]
     fn each_level_is_at_least_itself() {
         for (at, level) in super::LEVELS.iter().enumerate() {
             let found = crate::validate::tests::found(&WARNINGS.replace("LEVEL", level));

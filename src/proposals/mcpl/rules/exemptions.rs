@@ -15,9 +15,10 @@ pub(crate) fn exemption(definition: &str, value: &Value, violation: &SchemaViola
         },
         "featureSets/changed:params" if is_use(place) && at.is_string() => &UNKNOWN_USE,
         "context/beforeInference:params" | "context/afterInference:params" if place == "/featureSet" => &HOOK_SET,
-        "push/event:result" if place.is_empty() && refuses_bare(at, "accepted") => &REFUSAL_REASON,
-        "scope/elevate:result" if place.is_empty() && refuses_bare(at, "approved") => &REFUSAL_REASON,
-        "inference/request:params" if is_message_content(place) && at.is_array() => &CONTENT_BLOCKS,
+        // The schema has nothing else to say about a refusal as a whole.
+        "push/event:result" if place.is_empty() && at["accepted"] == false => &REFUSAL_REASON,
+        "scope/elevate:result" if place.is_empty() && at["approved"] == false => &REFUSAL_REASON,
+        "inference/request:params" if place.ends_with("/content") && at.is_array() => &CONTENT_BLOCKS,
         "push/event:params" | "channels/publish:params" | "channels/incoming:params"
             if place.ends_with("/content") && at.is_string() =>
         {
@@ -43,15 +44,6 @@ fn capability_exemption(place: &str, at: &Value) -> Option<Exemption> {
 
 fn is_use(place: &str) -> bool {
     place.rsplit_once('/').is_some_and(|(before, _)| before.ends_with("/uses"))
-}
-
-fn is_message_content(place: &str) -> bool {
-    place.starts_with("/messages/") && place.ends_with("/content")
-}
-
-/// Whether the result is a refusal of the right shape that only lacks its reason.
-fn refuses_bare(result: &Value, member: &str) -> bool {
-    result[member] == Value::Bool(false) && result.get("reason").is_none()
 }
 
 /// The rule for a content block that is almost in MCPL's form.

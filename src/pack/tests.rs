@@ -153,6 +153,20 @@ fn only_after() {
 }
 
 #[test]
+fn a_method_for_the_modern_era_is_carried_there() {
+    let (_, text) = SHIPPED.iter().find(|(name, _)| *name == "mcp-events").expect("a shipped pack");
+    let list = r#">{"jsonrpc":"2.0","id":1,"method":"events/list","params":{"_meta":{
+        "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let registry = Registry::with([Pack::read(text).expect("complete").into_proposal()]);
+    let mut validator = Validator::new(Options { registry, ..Options::default() });
+    observe(&mut validator, 0, 0, list);
+    let all = validator.finish();
+    let verdict =
+        |rule: &str| all.connections[0].verdicts.all().find(|(id, _)| *id == rule).map(|(_, verdict)| verdict);
+    assert_eq!(verdict("method/not-in-revision"), Some(crate::proposals::findings::Verdict::Passed));
+}
+
+#[test]
 fn a_pack_defines_error_codes_of_its_own_methods() {
     let bells =
         || Pack::read(&format!("{HEAD}errors: {{\"-32050\": no clapper}}")).unwrap_or_else(|error| panic!("{error}"));

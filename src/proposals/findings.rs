@@ -56,6 +56,8 @@ impl Tally {
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
+    /// How many of the list are about other messages of the same batch, or about the batch.
+    others: usize,
     /// By the address of the rule's id, which costs less than its text. One id may have several addresses.
     tallies: HashMap<usize, (&'static str, Tally), foldhash::fast::RandomState>,
     /// By the address of the group: its rules, and how often all of them held.
@@ -82,11 +84,16 @@ impl Findings {
         self.list.push(Finding { path: Some(path), ..Finding::at(rule, seq, seen.into()) });
     }
 
+    /// Notes that the next message of a batch begins.
+    pub(crate) fn begin_item(&mut self) {
+        self.others = self.list.len();
+    }
+
     /// Sets the method of the message at the event `seq` in the violations that were found there since the last
-    /// [`Self::drain`].
+    /// [`Self::begin_item`] and [`Self::drain`].
     pub fn name_method(&mut self, seq: u64, method: Option<&str>) {
         let unnamed = |found: &&mut Finding| found.seq == Some(seq) && found.method.is_none();
-        self.list.iter_mut().filter(unnamed).for_each(|found| found.method = method.map(str::to_owned));
+        self.list[self.others..].iter_mut().filter(unnamed).for_each(|found| found.method = method.map(str::to_owned));
     }
 
     /// Exercises a rule for the session as a whole.
@@ -131,6 +138,7 @@ impl Findings {
 
     /// Takes the violations, in the order in which they were found.
     pub fn drain(&mut self) -> impl Iterator<Item = Finding> {
+        self.others = 0;
         self.list.drain(..)
     }
 

@@ -75,7 +75,7 @@ impl<T> Pairing<T> {
             self.forgotten += self.earlier.open.len();
             self.earlier = std::mem::take(&mut self.latest);
         }
-        let before = if self.earlier.open.is_empty() { None } else { self.earlier.open.remove(&key) };
+        let before = self.earlier.open.remove(&key);
         if exchange != 0 {
             self.latest.exchanges.insert(exchange, key.clone());
         }
@@ -132,9 +132,7 @@ impl<T> Pairing<T> {
         let key = (stream, direction.reversed(), id);
         [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
             let (exchange, remembered) = requests.open.remove(&key)?;
-            if exchange != 0 {
-                requests.exchanges.remove(&exchange);
-            }
+            requests.exchanges.remove(&exchange);
             Some(remembered)
         })
     }

@@ -102,11 +102,16 @@ impl Connection {
 
     /// Notes that some traffic is not in the reel. Checks that need all of it are skipped from here on.
     pub(super) fn lose_track(&mut self) {
+        self.lose_contents();
+        self.pairs.lose_track();
+        self.http.lose_track();
+    }
+
+    /// Notes that the content of a message is unknown.
+    fn lose_contents(&mut self) {
         self.lost = true;
         self.tracker.lose_track();
-        self.pairs.lose_track();
         self.lifecycle.lose_track();
-        self.http.lose_track();
         self.observers.lose_track();
     }
 
@@ -184,6 +189,7 @@ impl Connection {
         });
         self.findings.check(&rules::EMPTY_BATCH, seq, !texts.is_empty(), || "the batch is empty".to_owned());
         for text in texts {
+            self.findings.begin_item();
             let initializes = text.envelope.method.as_deref() == Some("initialize");
             self.findings
                 .check(&rules::BATCHED_INITIALIZE, seq, !initializes, || "the batch contains initialize".to_owned());
@@ -198,10 +204,11 @@ impl Connection {
         let (seq, time, direction) = (header.seq, header.time, header.direction());
         self.summary.messages += 1;
         let Some(value) = envelope::check(seq, text, &mut self.findings) else {
-            // The JSON is broken, but the structure is known: the message still counts for pairing.
+            // The JSON is broken, but the structure is known: the message still counts for pairing. What it said is not.
             let step = self.tracker.take(seq, time, direction, envelope, &Value::Null);
             self.pairs.take(seq, time, direction, envelope, &Value::Null, &step, &mut self.findings);
-            return;
+            self.findings.name_method(seq, envelope.method.as_deref());
+            return self.lose_contents();
         };
         let content = match envelope {
             Envelope { params: Some(_), .. } => &value["params"],

@@ -39,10 +39,16 @@ fn check_faults(seq: u64, envelope: &Envelope<'_>, findings: &mut Findings) {
     if envelope.faults.is_empty() {
         return findings.hold_all(&FAULTLESS);
     }
-    for fault in Fault::ALL {
-        let Some(rule) = rule_of(fault) else { continue };
-        let unnamed_error = fault == Fault::MissingId && envelope.kind == MessageKind::Error;
-        findings.check(rule, seq, !envelope.faults.contains(fault) || unnamed_error, || fault.phrase().to_owned());
+    let counts = |fault: &Fault| {
+        let unnamed_error = *fault == Fault::MissingId && envelope.kind == MessageKind::Error;
+        envelope.faults.contains(*fault) && !unnamed_error
+    };
+    for rule in FAULTLESS {
+        let mut broken = Fault::ALL.into_iter().filter(counts).filter(|fault| rule_of(*fault) == Some(rule)).peekable();
+        if broken.peek().is_none() {
+            findings.hold(rule);
+        }
+        broken.for_each(|fault| findings.note(rule, seq, fault.phrase()));
     }
 }
 
@@ -63,9 +69,8 @@ pub(super) fn check<'a>(seq: u64, text: &'a Text<'_>, findings: &mut Findings) -
         }
     };
     findings.hold_all(&READABLE);
-    let inner: Vec<_> = parsed.duplicates.iter().filter(|place| place.matches('/').count() > 1).collect();
-    findings.check(&rules::DUPLICATE_KEY, seq, inner.is_empty(), || {
-        inner.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(", ") + ": more than one member of this name"
+    findings.check(&rules::DUPLICATE_KEY, seq, parsed.duplicates.is_empty(), || {
+        parsed.duplicates.join(", ") + ": more than one member of this name"
     });
     if envelope.kind == MessageKind::Error {
         let is_null = envelope.id.is_some_and(|id| id.is_null());

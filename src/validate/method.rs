@@ -96,7 +96,7 @@ fn check_ping(observed: &Observed<'_>, findings: &mut Findings) {
 
 fn check_revision(spec: &MethodSpec, message: &Message<'_>, findings: &mut Findings) {
     let before = &message.before;
-    let agreed = before.revision.filter(|revision| before.era == Some(message.era) && revision.era() == message.era);
+    let agreed = before.revision.filter(|revision| revision.era() == message.era);
     let fits = match (message.era, agreed) {
         (era, _) if methods::moved_to_extension(spec.name, era) => true,
         (Era::Legacy, Some(revision)) => spec.is_in(revision),

@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 127;
 pub(super) struct Parsed<'a> {
     /// The value.
     pub value: Value,
-    /// JSON Pointers to the first few duplicate members.
+    /// JSON Pointers to the first few duplicate members, except those of the value itself.
     pub duplicates: Vec<String>,
     /// If the value is an object: its members as they are written.
     pub members: Vec<Member<'a>>,
@@ -122,7 +122,7 @@ impl<'a, 's> Reader<'a, 's> {
                 self.members.push(Member { key: &text[key_start + 1..key_end - 1], value: &text[start..self.at] });
             }
             prefix(&mut self.duplicates, known, &key);
-            self.insert(&mut members, key, value);
+            self.insert(&mut members, key, value, depth + 1 < MAX_DEPTH);
             match self.take()? {
                 b',' => {}
                 b'}' => return Some(Value::Object(members)),
@@ -131,13 +131,14 @@ impl<'a, 's> Reader<'a, 's> {
         }
     }
 
-    fn insert(&mut self, members: &mut Map<String, Value>, key: String, value: Value) {
+    /// Inserts a member. Notes it if there is another one of its name, and if it `is_inner`.
+    fn insert(&mut self, members: &mut Map<String, Value>, key: String, value: Value, is_inner: bool) {
         match members.entry(key) {
             Entry::Vacant(free) => {
                 free.insert(value);
             }
             Entry::Occupied(mut taken) => {
-                if self.duplicates.len() < MAX_PLACES {
+                if is_inner && self.duplicates.len() < MAX_PLACES {
                     self.duplicates.push(step(taken.key()));
                 }
                 taken.insert(value);
@@ -442,6 +443,12 @@ mod tests {
         let parsed = parse(br#"{"a":{"x/y":1,"x/y":2},"l":[0,{"k":1,"k":1}]}"#, &mut Space::default()).expect("parses");
         assert_eq!(parsed.duplicates, ["/a/x~1y", "/l/1/k"]);
         assert_eq!(parsed.value["a"]["x/y"], 2);
+    }
+
+    #[test]
+    fn members_of_the_message_itself_leave_room_for_inner_ones() {
+        let text = format!(r#"{{{}"params":{{"a":1,"a":1}}}}"#, r#""x":0,"#.repeat(MAX_PLACES + 2));
+        assert_eq!(parse(text.as_bytes(), &mut Space::default()).expect("parses").duplicates, ["/params/a"]);
     }
 
     #[test]

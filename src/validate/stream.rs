@@ -4,7 +4,7 @@ use super::classify::Text;
 use super::rules;
 use crate::proposals::{Findings, Rule, clip};
 use crate::trace::Event;
-use crate::wire::{Envelope, Fault, Framing, MessageKind, json};
+use crate::wire::{Framing, MessageKind, json};
 
 /// The rules that almost every message keeps.
 static FRAMING: [&Rule; 4] = [&rules::NOT_CHECKED, &rules::CRLF, &rules::HEADER_BLOCKS, &rules::UNTERMINATED];
@@ -37,18 +37,14 @@ pub(super) fn is_message(seq: u64, text: &Text<'_>, findings: &mut Findings) -> 
     match kind {
         MessageKind::Noise => findings.note(&rules::NOISE, seq, format!("not JSON: {}", quote(text))),
         MessageKind::Blank => findings.note(&rules::BLANK_LINE, seq, "the line is empty"),
-        MessageKind::Malformed => malformed(seq, text, envelope, findings),
+        MessageKind::Malformed => malformed(seq, text, findings),
         _ => findings.note(&rules::NO_MESSAGE, seq, format!("not a JSON-RPC message: {}", quote(text))),
     }
     false
 }
 
-fn malformed(seq: u64, text: &[u8], envelope: &Envelope<'_>, findings: &mut Findings) {
-    let broken = || {
-        let fault = if envelope.faults.contains(Fault::TrailingBytes) { Fault::TrailingBytes } else { Fault::Broken };
-        fault.phrase().to_owned()
-    };
-    let reason = json::check(text).err().unwrap_or_else(broken);
+fn malformed(seq: u64, text: &[u8], findings: &mut Findings) {
+    let reason = json::check(text).err().unwrap_or_default();
     let rule = if std::str::from_utf8(text).is_err() { &rules::ENCODING } else { &rules::MALFORMED };
     findings.note(rule, seq, format!("{reason}: {}", quote(text)));
 }

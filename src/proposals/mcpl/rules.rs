@@ -305,7 +305,7 @@ rules! {
         "MCPL 0.4 §8.3; RFC 6902, §4 and §5",
         fix "Send the whole state as `data`.";
     STATE_DIFFERS = Warning "mcpl/state-differs",
-        "The `state` that the host sends in `tools/call` is the one that results from the `data` and the patches of the tool's last results, after a `state/rollback` that of the checkpoint. A state that a result replaced less than 250 ms before is accepted, because the messages may have crossed.",
+        "The `state` that the host sends in `tools/call` is the one that results from the `data` and the patches of the tool's last results, after a `state/rollback` that of the checkpoint. A state that a result replaced at most 100 ms before is accepted, because the messages may have crossed.",
         "MCPL 0.4 §8.3 and §8.4",
         fix "Apply each patch to the last state of the tool's feature set, and send the result unchanged.";
     UNKNOWN_CHECKPOINT = Warning "mcpl/unknown-checkpoint",

@@ -118,9 +118,9 @@ impl Elicitation {
     }
 
     fn answered(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let Some(schema) = message.observed.envelope.id.and_then(|id| self.pending.remove(&id.key())) else {
-            return findings.give_up_if(self.pending.has_forgotten(), &[&SUBMITTED, &URL_CONTENT]);
-        };
+        let schema = message.observed.envelope.id.and_then(|id| self.pending.remove(&id.key()));
+        findings.give_up_if(schema.is_none(), &[&SUBMITTED, &URL_CONTENT]);
+        let Some(schema) = schema else { return };
         let (seq, content) = (message.seq(), message.content());
         if content["action"] != "accept" {
             return;

@@ -71,7 +71,7 @@ impl Subject for Sampling {
             }
             MessageKind::Result if message.result_of() == "sampling/createMessage" => {
                 let offer = message.observed.envelope.id.and_then(|id| self.0.remove(&id.key()));
-                findings.give_up_if(offer.is_none() && self.0.has_forgotten(), &[&NOT_OFFERED, &CHOICE]);
+                findings.give_up_if(offer.is_none(), &[&NOT_OFFERED, &CHOICE]);
                 if let Some(offer) = offer.filter(|_| message.is_since(Revision::V2025_11_25)) {
                     offer.check(message.seq(), content, findings);
                 }

@@ -342,6 +342,22 @@ fn batches_of_their_revision_are_taken_apart() {
     assert_eq!(report.messages(), 7);
 }
 
+/// Each finding names the method of its own message, and none if it is about the batch.
+#[test]
+fn findings_in_a_batch_have_their_own_methods() {
+    let report = super::run(
+        r#"hello 2025-11-25 {} | {}
+           c>s [7,{"id":1,"method":"tools/list"},{"jsonrpc":"2.0","id":2,"method":"\ud800"},{"id":3,"method":"ping"}]"#,
+    );
+    let of = |rule: &str| {
+        let all = report.findings.iter().filter(|found| found.rule.id == rule);
+        all.map(|found| found.method.as_deref().unwrap_or("")).collect::<Vec<_>>()
+    };
+    assert_eq!(of("era/batch"), [""]);
+    assert_eq!(of("envelope/no-message"), [""]);
+    assert_eq!(of("envelope/version"), ["tools/list", "ping"]);
+}
+
 /// `7.0` and `7` are the same integer.
 #[test]
 fn an_integral_float_is_an_integer() {

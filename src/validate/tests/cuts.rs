@@ -91,6 +91,28 @@ fn found_in_cut(tape: &[Taped], selection: Selection) -> BTreeSet<&'static str> 
     ids(&validator.finish())
 }
 
+/// The rules that a part of a recording breaks, over HTTP, where one client opens two sessions on one connection.
+fn found_in_two_sessions(mark: impl FnOnce(&mut FileHeader)) -> BTreeSet<&'static str> {
+    let mut header = FileHeader { created: 0, tool: String::new(), label: None, notes: BTreeMap::new() };
+    mark(&mut header);
+    let mut feed = Feed::new();
+    feed.validator.begin(&header);
+    for id in [1, 3] {
+        feed.line("> POST {}");
+        feed.line("$HELLO");
+        feed.line(&format!(r#"c>s {{"id":{},"method":"ping"}}"#, id + 1));
+    }
+    ids(&feed.validator.finish())
+}
+
+#[test]
+fn each_session_in_a_part_of_a_recording_may_lack_messages() {
+    let whole = found_in_two_sessions(|_| {});
+    let part = found_in_two_sessions(|header| header.mark_as_cut("6 of 7 events".to_owned()));
+    assert!(whole.contains("pairing/open-at-end"), "{whole:?}");
+    assert!(!part.contains("pairing/open-at-end"), "{part:?}");
+}
+
 #[test]
 fn cuts_of_any_session_have_no_new_findings() {
     let scripts: BTreeSet<&str> = cases().map(|case| case.1).chain([good::SESSION]).chain(quiet_scripts()).collect();

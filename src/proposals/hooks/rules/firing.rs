@@ -162,9 +162,6 @@ impl Firing {
 
     /// Handles a tool's result.
     pub(super) fn answered(&mut self, message: &Observed<'_>, findings: &mut Findings) {
-        if self.hooks.is_empty() {
-            return;
-        }
         if let Some(id) = message.envelope.id {
             self.moments().for_each(|moments| moments.answered(&id.key(), findings));
         }

@@ -102,7 +102,7 @@ impl Reconstruction {
         if let Some(before) = self.checkpoints.insert(name.to_owned(), Checkpoint { tree, data, bytes }) {
             self.bytes = self.bytes.saturating_sub(before.bytes);
         }
-        let before = self.trees.remove(&tree).map(|branch| branch.current).filter(|before| before != name);
+        let before = self.trees.remove(&tree).map(|branch| branch.current);
         self.trees.insert(tree, Branch { current: name.to_owned(), before: before.map(|before| (before, time)) });
         self.shed_data();
     }

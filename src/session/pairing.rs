@@ -23,8 +23,8 @@ struct Requests<T> {
     exchanges: HashMap<u32, Key, foldhash::fast::RandomState>,
 }
 
-/// At least this many requests are remembered, and at most twice as many.
-const MAX_OPEN: usize = 4 << 10;
+/// At least this many requests are remembered, and at most twice as many. They fill a hash table of 4,096 places.
+const MAX_OPEN: usize = 7 << 9;
 
 /// Marks a request whose HTTP exchange failed. No exchange has this number.
 const GIVEN_UP: u32 = u32::MAX;

@@ -13,6 +13,9 @@ use crate::session::view::{Placed, Words};
 use crate::trace::{AheadReader, Item, ReelReader};
 use std::path::{Path, PathBuf};
 
+/// The limit for blocks that are read ahead, in bytes. They have no payloads, so that more would save no time.
+const MAX_READ_AHEAD: usize = 512 << 10;
+
 /// What is counted.
 pub(super) enum Source<'a> {
     /// One reel by its path, the newest reel, or the reel of a live session.
@@ -132,7 +135,7 @@ impl Counting<'_> {
         let failed = |error| CommandError::reading(path, &error);
         let needs = !self.filter.is_empty() || self.groupings.iter().any(|grouping| grouping.needs_payloads());
         let reader = if needs { reader.with_payloads() } else { reader };
-        let mut reader = AheadReader::start(reader).map_err(failed)?;
+        let mut reader = AheadReader::within(reader, MAX_READ_AHEAD).map_err(failed)?;
         let mut selection = Selection::new(self.filter.clone());
         let mut counter = Counter::new(self.registry, &self.groupings);
         counter.read(stream, &mut selection, &mut reader, reach).map_err(failed)?;

@@ -6,6 +6,7 @@
 //! This module must never use tokio or transports, or know what a method means.
 
 pub(crate) mod ahead;
+pub(crate) mod cbor;
 pub(crate) mod event;
 pub(crate) mod format;
 pub(crate) mod index;

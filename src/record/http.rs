@@ -14,7 +14,6 @@ mod injection_route;
 pub(crate) mod live;
 
 use super::queue::{Queue, Ready};
-use crate::redact;
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
@@ -26,7 +25,7 @@ use body_filter::TapBodyFilter;
 use boundary::{Events, Frames, MessageSplitter};
 use bytes::Bytes;
 use coding::Decoder;
-use heads::{Head, RecordedHeaders};
+use heads::RecordedHeaders;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
@@ -41,7 +40,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 /// The header that identifies a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
-const SESSION: &str = "mcp-session-id";
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The maximum number of sessions to remember; the oldest is forgotten first.
 const MAX_SESSIONS: usize = 10_000;
@@ -94,11 +93,15 @@ struct State {
     endpoints: HashMap<String, u32>,
     open: BTreeMap<u32, Box<Exchange>>,
     recorded: RecordedHeaders,
+    /// Space for the payloads of heads.
+    space: Vec<u8>,
 }
 
 /// The maximum bytes of unfinished messages in all exchanges together (80 MiB). An exchange that exceeds it is recorded
 /// in fragments.
 const MAX_HELD: usize = 80 << 20;
+/// The number of bytes of the space for heads that are kept.
+const MAX_SPACE: usize = 16 << 10;
 /// Shorter messages do not count toward the limit (1 MiB).
 const LONG: usize = 1 << 20;
 
@@ -115,6 +118,7 @@ struct Exchange {
     method: Method,
     /// The request's path and query.
     target: String,
+    /// The request's headers; empty if they are no longer needed.
     headers: HeaderMap,
     session: Option<String>,
     is_mcp: bool,
@@ -235,15 +239,12 @@ impl Exchanges {
                 }
             },
         };
-        let reported = Head {
-            what: "request",
-            method: Some(head.method.as_str()),
-            target: Some(redact::redact_target(target)),
-            status: None,
-            headers: state.recorded.of(&head.headers),
-        };
-        self.transport(stream, number, Flags::toward(Direction::ClientToServer), &reported);
-        let kind = text(head.headers.get(header::CONTENT_TYPE));
+        let State { recorded, space, .. } = &mut *state;
+        heads::push_request(space, recorded, head, target);
+        self.take_payload(stream, number, Flags::toward(Direction::ClientToServer), space);
+        // An announced endpoint is resolved against the headers of the GET request that opened its stream.
+        let is_known = head.method == Method::POST && state.keeps_headers(stream, &head.headers);
+        let kind = lossy(head.headers.get(header::CONTENT_TYPE));
         let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
         state.open.insert(
             number,
@@ -251,7 +252,7 @@ impl Exchanges {
                 stream,
                 method: head.method.clone(),
                 target: target.to_owned(),
-                headers: head.headers.clone(),
+                headers: if is_known { HeaderMap::new() } else { head.headers.clone() },
                 session,
                 is_mcp,
                 request,
@@ -272,15 +273,10 @@ impl Exchanges {
     fn begin_response(&self, number: u32, head: &response::Parts) {
         let mut state = self.lock();
         let Some(mut exchange) = state.open.remove(&number) else { return };
-        let reported = Head {
-            what: "response",
-            method: None,
-            target: None,
-            status: Some(head.status.as_u16()),
-            headers: state.recorded.of(&head.headers),
-        };
+        let State { recorded, space, .. } = &mut *state;
+        heads::push_response(space, recorded, head);
         let failed = if head.status.as_u16() >= 400 { Flags::FAILED } else { Flags::default() };
-        self.transport(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), &reported);
+        self.take_payload(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), space);
         exchange.is_answered = true;
         exchange.is_refused = head.status.is_client_error() || head.status.is_server_error();
         if let Some(session) = text(head.headers.get(SESSION))
@@ -293,11 +289,11 @@ impl Exchanges {
         }
         let speaks = matches!(exchange.method, Method::GET | Method::POST) && exchange.is_mcp;
         let is_known = exchange.session.as_ref().is_none_or(|session| state.sessions.contains_key(session));
-        if speaks && is_known && head.status.is_success() {
-            let is_post = exchange.method == Method::POST;
-            // An announced endpoint is resolved against the headers of the request that opened its stream.
-            let headers = if is_post { std::mem::take(&mut exchange.headers) } else { exchange.headers.clone() };
-            state.keep_headers(exchange.stream, headers);
+        if speaks && is_known && head.status.is_success() && !exchange.headers.is_empty() {
+            state.keep_headers(exchange.stream, &exchange.headers);
+        }
+        if exchange.method == Method::POST {
+            exchange.headers = HeaderMap::new();
         }
         if exchange.method == Method::DELETE
             && head.status.is_success()
@@ -315,7 +311,7 @@ impl Exchanges {
             let coding = text(head.headers.get(header::CONTENT_ENCODING)).filter(|coding| coding != "identity");
             exchange.decoder = coding.as_deref().and_then(Decoder::of);
             let is_readable = coding.is_none() || exchange.decoder.is_some();
-            let kind = text(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
+            let kind = lossy(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
             exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable, length(&head.headers));
             exchange.coding = coding;
         }
@@ -460,11 +456,18 @@ impl Exchanges {
     }
 
     fn transport(&self, stream: u32, exchange: u32, flags: Flags, reported: &impl Serialize) {
-        let (kind, framing) = (EventKind::Transport, Framing::Whole);
         let mut payload = Vec::new();
         if ciborium::into_writer(reported, &mut payload).is_ok() {
-            self.queue.push_ready(Ready { kind, stream, exchange, flags, framing }, &payload);
+            self.take_payload(stream, exchange, flags, &mut payload);
         }
+    }
+
+    /// Records an event that is no message, and leaves its payload's space empty.
+    fn take_payload(&self, stream: u32, exchange: u32, flags: Flags, payload: &mut Vec<u8>) {
+        let (kind, framing) = (EventKind::Transport, Framing::Whole);
+        self.queue.push_ready(Ready { kind, stream, exchange, flags, framing }, &payload[..]);
+        payload.clear();
+        payload.shrink_to(MAX_SPACE);
     }
 
     fn is_endpoint(&self, path: &str) -> bool {
@@ -484,11 +487,14 @@ impl Exchange {
 impl State {
     /// Keeps the headers of a stream's last request for injected messages. A received header is a part of its connection's
     /// whole buffer (8 KiB), so what is kept is a copy; it is made only if a header has changed.
-    fn keep_headers(&mut self, stream: u32, mut headers: HeaderMap) {
-        headers.remove(header::CONTENT_LENGTH);
-        if self.heads.get(&stream) != Some(&headers) {
-            self.heads.insert(stream, headers.iter().filter_map(copied).collect());
+    fn keep_headers(&mut self, stream: u32, headers: &HeaderMap) {
+        if !self.keeps_headers(stream, headers) {
+            self.heads.insert(stream, without_length(headers).filter_map(copied).collect());
         }
+    }
+
+    fn keeps_headers(&self, stream: u32, headers: &HeaderMap) -> bool {
+        self.heads.get(&stream).is_some_and(|known| known.iter().eq(without_length(headers)))
     }
 
     fn remember(&mut self, session: &str, stream: u32) {
@@ -568,6 +574,11 @@ fn length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+/// The headers that other requests of the client have, too.
+fn without_length(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+    headers.iter().filter(|(name, _)| **name != header::CONTENT_LENGTH)
+}
+
 /// A header with a buffer of its own.
 fn copied((name, value): (&HeaderName, &HeaderValue)) -> Option<(HeaderName, HeaderValue)> {
     let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
@@ -577,7 +588,11 @@ fn copied((name, value): (&HeaderName, &HeaderValue)) -> Option<(HeaderName, Hea
 }
 
 fn text(value: Option<&HeaderValue>) -> Option<String> {
-    value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+    lossy(value).map(Cow::into_owned)
+}
+
+fn lossy(value: Option<&HeaderValue>) -> Option<Cow<'_, str>> {
+    value.map(|value| String::from_utf8_lossy(value.as_bytes()))
 }
 
 #[cfg(test)]
@@ -591,14 +606,14 @@ mod tests {
         let headers =
             [(header::USER_AGENT, value.clone()), (header::ACCEPT, value), (header::CONTENT_LENGTH, 7.into())];
         let mut state = State::default();
-        state.keep_headers(1, HeaderMap::from_iter(headers));
+        state.keep_headers(1, &HeaderMap::from_iter(headers));
         assert!(buffer.is_unique());
         let kept = |state: &State| {
             state.heads[&1].iter().map(|(name, value)| format!("{name}: {value:?}")).collect::<Vec<_>>()
         };
         let x = "x".repeat(20);
         assert_eq!(kept(&state), [format!("user-agent: \"{x}\""), format!("accept: \"{x}\"")]);
-        state.keep_headers(1, HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("y"))]));
+        state.keep_headers(1, &HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("y"))]));
         assert_eq!(kept(&state), ["accept: \"y\""]);
     }
 

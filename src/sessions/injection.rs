@@ -8,7 +8,9 @@
 //! Never uses sockets or clocks.
 
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
+use memchr::memmem::Finder;
 use std::collections::{HashMap, VecDeque};
+use std::sync::LazyLock;
 
 /// The prefix of every injected request's id.
 pub(crate) const MARK: &str = "mcpreel-";
@@ -214,7 +216,8 @@ fn named(envelope: &Envelope<'_>) -> Option<IdKey> {
 
 /// Whether bytes may contain an answer to an injected request: a fast check that rules out most lines.
 pub fn may_be_answer(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, MARK.as_bytes()).is_some()
+    static MARKS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARK));
+    MARKS.find(bytes).is_some()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! last. Trailing nulls are left out. A piece of a message has one more item: how many events ago its first piece was.
 //! A method is written as text the first time in a group, and as its number in the group from then on.
 
+use super::cbor::{major, push_head, push_text};
 use super::event::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Envelope, Framing, Id, MessageKind};
 use std::collections::HashMap;
@@ -96,8 +97,7 @@ fn push_method(out: &mut Vec<u8>, method: Option<&str>, methods: &mut MethodTabl
     }
     let number = u32::try_from(methods.0.len()).unwrap_or(u32::MAX);
     methods.0.insert(method.into(), number);
-    push_head(out, major::TEXT, method.len() as u64);
-    out.extend_from_slice(method.as_bytes());
+    push_text(out, method);
 }
 
 fn push_id(out: &mut Vec<u8>, id: Option<Id<'_>>) {
@@ -116,20 +116,6 @@ fn push_integer(out: &mut Vec<u8>, number: i64) {
         Ok(number) => push_head(out, major::POSITIVE, number),
         Err(_) => push_head(out, major::NEGATIVE, !number as u64),
     }
-}
-
-/// Appends the major type and the argument of an item in its shortest form (RFC 8949, section 3).
-#[inline]
-fn push_head(out: &mut Vec<u8>, major: u8, argument: u64) {
-    let (info, width) = match argument {
-        0..24 => (argument as u8, 0),
-        24..=0xff => (24, 1),
-        0x100..=0xffff => (25, 2),
-        0x1_0000..=0xffff_ffff => (26, 4),
-        _ => (27, 8),
-    };
-    out.push(major << 5 | info);
-    out.extend_from_slice(&argument.to_be_bytes()[8 - width..]);
 }
 
 /// The method names of a reel by number; each group has its own numbers.
@@ -194,18 +180,6 @@ pub(super) fn decode(
         out.push(header);
     }
     records.is_empty().then_some(())
-}
-
-/// The major types of CBOR.
-mod major {
-    pub(super) const POSITIVE: u8 = 0;
-    pub(super) const NEGATIVE: u8 = 1;
-    pub(super) const BYTES: u8 = 2;
-    pub(super) const TEXT: u8 = 3;
-    pub(super) const ARRAY: u8 = 4;
-    pub(super) const MAP: u8 = 5;
-    pub(super) const TAG: u8 = 6;
-    pub(super) const OTHER: u8 = 7;
 }
 
 /// The argument of null, which has the major type [`major::OTHER`].

@@ -59,15 +59,20 @@ pub enum Reading {
     Over,
 }
 
+fn is_event_stream(content_type: &str) -> bool {
+    const TYPE: &str = "text/event-stream";
+    content_type.get(..TYPE.len()).is_some_and(|start| start.eq_ignore_ascii_case(TYPE))
+}
+
 impl Reading {
     /// A body with this content type; `None` if the head has none.
     ///
     /// For a message, the announced `length` is reserved at once.
     pub fn of(content_type: Option<&str>, is_mcp: bool, length: Option<usize>) -> Self {
-        let kind = content_type.unwrap_or("json").to_ascii_lowercase();
+        let kind = content_type.unwrap_or("json");
         match is_mcp {
-            true if kind.starts_with("text/event-stream") => Self::Events(SseFramer::default()),
-            true if kind.contains("json") => {
+            true if is_event_stream(kind) => Self::Events(SseFramer::default()),
+            true if kind.to_ascii_lowercase().contains("json") => {
                 Self::Json(Vec::with_capacity(length.unwrap_or(0).min(MAX_RESERVED_BYTES)), false)
             }
             _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { MAX_KEPT_BYTES } else { 0 } },

@@ -2,10 +2,10 @@
 //! recorded of it is remembered.
 
 use crate::redact;
+use crate::trace::cbor::{major, push_head, push_text};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use serde::{Serialize, Serializer};
+use hyper::http::{request, response};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The maximum number of header names to remember.
 const MAX_NAMES: usize = 64;
@@ -14,54 +14,60 @@ const MAX_VALUES: usize = 16;
 /// The maximum length of a value to remember, in bytes.
 const MAX_VALUE_BYTES: usize = 512;
 
-/// A head as recorded in the reel. Serialized directly because every exchange has two.
-#[derive(Serialize)]
-pub(super) struct Head<'a> {
-    pub what: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
-    pub headers: Vec<(&'a str, RecordedValue)>,
+/// Appends the payload of an event for a request's head to `out`: a CBOR map, with secrets redacted.
+pub(super) fn push_request(out: &mut Vec<u8>, recorded: &mut RecordedHeaders, head: &request::Parts, target: &str) {
+    push_head(out, major::MAP, 4);
+    push_member(out, "what", "request");
+    push_member(out, "method", head.method.as_str());
+    push_member(out, "target", &redact::redact_target(target));
+    recorded.push(out, &head.headers);
 }
 
-/// What is recorded of a header's value.
-#[derive(Clone)]
-pub(super) struct RecordedValue(Arc<str>);
-
-impl Serialize for RecordedValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
+/// Appends the payload of an event for a response's head to `out`.
+pub(super) fn push_response(out: &mut Vec<u8>, recorded: &mut RecordedHeaders, head: &response::Parts) {
+    push_head(out, major::MAP, 3);
+    push_member(out, "what", "response");
+    push_text(out, "status");
+    push_head(out, major::POSITIVE, u64::from(head.status.as_u16()));
+    recorded.push(out, &head.headers);
 }
+
+fn push_member(out: &mut Vec<u8>, name: &str, value: &str) {
+    push_text(out, name);
+    push_text(out, value);
+}
+
+/// Values of a header, and the CBOR of the header with each.
+type Values = Vec<(HeaderValue, Box<[u8]>)>;
 
 /// What is recorded of the headers seen so far.
 #[derive(Default)]
-pub(super) struct RecordedHeaders(HashMap<HeaderName, Vec<(HeaderValue, RecordedValue)>, foldhash::fast::RandomState>);
+pub(super) struct RecordedHeaders(HashMap<HeaderName, Values, foldhash::fast::RandomState>);
 
 impl RecordedHeaders {
-    /// The headers of a head as pairs of name and value, with secrets redacted.
-    pub(super) fn of<'a>(&mut self, headers: &'a HeaderMap) -> Vec<(&'a str, RecordedValue)> {
-        headers.iter().map(|(name, value)| (name.as_str(), self.value(name, value))).collect()
+    /// Appends the member with the headers of a head: pairs of name and value.
+    fn push(&mut self, out: &mut Vec<u8>, headers: &HeaderMap) {
+        push_text(out, "headers");
+        push_head(out, major::ARRAY, headers.len() as u64);
+        headers.iter().for_each(|(name, value)| self.push_pair(out, name, value));
     }
 
-    fn value(&mut self, name: &HeaderName, value: &HeaderValue) -> RecordedValue {
+    fn push_pair(&mut self, out: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
         let known = self.0.get(name).and_then(|values| values.iter().find(|(known, _)| known == value));
-        if let Some((_, recorded)) = known {
-            return recorded.clone();
+        if let Some((_, pair)) = known {
+            return out.extend_from_slice(pair);
         }
+        let start = out.len();
         let text = String::from_utf8_lossy(value.as_bytes());
-        let recorded = RecordedValue(redact::redact_header(name.as_str(), &text).into());
+        push_head(out, major::ARRAY, 2);
+        push_member(out, name.as_str(), &redact::redact_header(name.as_str(), &text));
         if value.len() <= MAX_VALUE_BYTES && (self.0.len() < MAX_NAMES || self.0.contains_key(name)) {
             let values = self.0.entry(name.clone()).or_default();
             if values.len() == MAX_VALUES {
                 values.remove(0);
             }
-            values.push((value.clone(), recorded.clone()));
+            values.push((value.clone(), out[start..].into()));
         }
-        recorded
     }
 }
 
@@ -72,7 +78,11 @@ mod tests {
     fn recorded(headers: &mut RecordedHeaders, name: &'static str, value: &str) -> String {
         let value = HeaderValue::from_str(value).expect("a value");
         let map: HeaderMap = [(HeaderName::from_static(name), value)].into_iter().collect();
-        headers.of(&map)[0].1.0.to_string()
+        let mut out = Vec::new();
+        headers.push(&mut out, &map);
+        let pairs = out.strip_prefix(b"\x67headers").expect("the member");
+        let pairs: Vec<(String, String)> = ciborium::from_reader(pairs).expect("pairs");
+        pairs[0].1.clone()
     }
 
     #[test]
@@ -88,6 +98,22 @@ mod tests {
     }
 
     #[test]
+    fn heads_are_maps() {
+        let request = hyper::Request::post("/mcp?a=1").header("accept", "*/*").header("accept", "text/html");
+        let (request, ()) = request.body(()).expect("a request").into_parts();
+        let (response, ()) = hyper::Response::builder().status(404).body(()).expect("a response").into_parts();
+        let (mut headers, mut out) = (RecordedHeaders::default(), Vec::new());
+        push_request(&mut out, &mut headers, &request, "/mcp?a=1");
+        push_response(&mut out, &mut headers, &response);
+        let mut rest = &out[..];
+        let heads: [serde_json::Value; 2] = std::array::from_fn(|_| ciborium::from_reader(&mut rest).expect("CBOR"));
+        let pairs = serde_json::json!([["accept", "*/*"], ["accept", "text/html"]]);
+        let first = serde_json::json!({"what": "request", "method": "POST", "target": "/mcp?a=1", "headers": pairs});
+        assert_eq!(heads, [first, serde_json::json!({"what": "response", "status": 404, "headers": []})]);
+        assert!(rest.is_empty());
+    }
+
+    #[test]
     fn only_so_many_headers_are_remembered() {
         let mut headers = RecordedHeaders::default();
         for number in 0..3 * MAX_VALUES {
@@ -99,7 +125,7 @@ mod tests {
         assert_eq!(headers.0[&HeaderName::from_static("content-length")].len(), MAX_VALUES);
         for number in 0..3 * MAX_NAMES {
             let name = HeaderName::try_from(format!("x-{number}")).expect("a name");
-            headers.of(&[(name, HeaderValue::from_static("1"))].into_iter().collect());
+            headers.push(&mut Vec::new(), &[(name, HeaderValue::from_static("1"))].into_iter().collect());
         }
         assert_eq!(headers.0.len(), MAX_NAMES);
     }

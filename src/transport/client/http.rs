@@ -258,8 +258,6 @@ pub(crate) type Stream = MaybeHttpsStream<super::proxy_connector::ProxiedConnect
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum size of a head. Bodies are read in pieces of this size, too, and a proxy holds several of them.
 pub(crate) const MAX_HEAD_BYTES: usize = 128 << 10;
-/// The maximum number of headers in a head.
-pub(crate) const MAX_HEADERS: usize = 512;
 /// How long an idle connection is kept. Common servers close it after 5 s, and a request must not be sent while that
 /// happens.
 const IDLE: Duration = Duration::from_secs(4);
@@ -300,7 +298,6 @@ impl HttpClient {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .http1_preserve_header_case(true)
-            .http1_max_headers(MAX_HEADERS)
             .http1_max_buf_size(MAX_HEAD_BYTES)
             .set_host(false)
             .build(connector);

@@ -69,8 +69,12 @@ impl Heads {
             let end = memchr::memchr(b'\n', bytes);
             let (piece, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
             let kept = piece.len().min(MAX_LINE_BYTES.saturating_sub(self.line.len()));
-            self.line.extend_from_slice(&piece[..kept]);
             bytes = rest;
+            if end.is_some() && self.line.is_empty() {
+                self.end_of_line(piece[..kept].trim_ascii());
+                continue;
+            }
+            self.line.extend_from_slice(&piece[..kept]);
             if end.is_some() {
                 let line = std::mem::take(&mut self.line);
                 self.end_of_line(line.trim_ascii());
@@ -111,6 +115,9 @@ impl Heads {
     }
 
     fn header(&mut self, line: &[u8]) -> ParsePlace {
+        if !line.first().is_some_and(|first| matches!(first.to_ascii_lowercase(), b'c' | b't')) {
+            return ParsePlace::Head;
+        }
         let Some(colon) = memchr::memchr(b':', line) else { return ParsePlace::Head };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
         if name.eq_ignore_ascii_case(b"transfer-encoding") {

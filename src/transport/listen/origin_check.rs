@@ -9,6 +9,7 @@ use super::heads::AmbiguousLength;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::request::Parts;
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -111,9 +112,9 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The only value of a header; an error if there are several, because readers may choose differently.
-fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<String>, Refused> {
+fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<Cow<'_, str>>, Refused> {
     let mut values = headers.get_all(&name).iter();
-    let value = values.next().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let value = values.next().map(|value| String::from_utf8_lossy(value.as_bytes()));
     match values.next() {
         None => Ok(value),
         Some(_) => Err((StatusCode::BAD_REQUEST, format!("the request has more than one {name}"))),

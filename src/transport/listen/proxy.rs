@@ -7,8 +7,8 @@ use super::request_body::{self, BodyFault};
 use super::upstream::Upstream;
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{
-    Body, BodyError, BodyFilter, ClientAddress, ExchangeEvent, HttpClient, HttpError, MAX_HEAD_BYTES, MAX_HEADERS,
-    SharedObserver, empty, full,
+    Body, BodyError, BodyFilter, ClientAddress, ExchangeEvent, HttpClient, HttpError, MAX_HEAD_BYTES, SharedObserver,
+    empty, full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
 use crate::transport::client::login::{Attempts, Login, body_of, discard};
@@ -367,7 +367,6 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
-        .max_headers(MAX_HEADERS)
         .preserve_header_case(true)
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
@@ -380,32 +379,31 @@ where
     let _ = connection.await;
 }
 
-/// The headers that belong to one hop, whether `Connection` names them or not.
-const OF_ONE_HOP: [HeaderName; 9] = [
-    header::CONNECTION,
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-];
+/// Whether a header belongs to one hop, whether `Connection` names it or not.
+fn is_of_one_hop(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "connection"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+            | "keep-alive"
+            | "proxy-connection"
+    )
+}
 
 /// Removes headers that belong to one hop (RFC 9110 §7.6.1).
 fn strip(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(header::CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in named {
-        headers.remove(name);
+    // Most heads have none.
+    let mut doomed: Vec<HeaderName> = headers.keys().filter(|name| is_of_one_hop(name)).cloned().collect();
+    if doomed.contains(&header::CONNECTION) {
+        let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+        doomed.extend(named.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok()));
     }
-    for name in &OF_ONE_HOP {
+    for name in doomed {
         headers.remove(name);
     }
 }

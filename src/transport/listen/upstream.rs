@@ -77,7 +77,6 @@ impl Upstream {
         let stream = self.client.connect(self.origin.clone()).await?;
         let built = Builder::new()
             .preserve_header_case(true)
-            .max_headers(crate::transport::client::http::MAX_HEADERS)
             .max_buf_size(crate::transport::client::http::MAX_HEAD_BYTES)
             .handshake(stream)
             .await;

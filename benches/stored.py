@@ -217,6 +217,48 @@ def memory(ctx: Context) -> list[Row]:
                 target=at_most(16, "MB"), value=most / 1e6) for what, most in peaks.items()]
 
 
+AGENT = [
+    ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}),
+    ("tools/list", {}),
+]
+ABOUT_REEL = ("show_messages", "statistics", "findings")
+
+
+def agents(ctx: Context) -> list[Row]:
+    """`mcpreel mcp`: from its start to its first two answers, and its time and memory with a reel of 100,000 messages."""
+    short = asked(ctx, "start", AGENT)
+    calls = [("tools/call", {"name": tool, "arguments": {"recording": str(ctx.small_reel)}}) for tool in ABOUT_REEL]
+    server = ctx.ours("mcp", "--dir", ctx.work)
+    answered = [ctx.runner.report([ctx.drain, "0", *fed(short, server)])[1]["exit_ns"] / 1e9 for _ in range(STARTS)]
+    rows = [Row("mcp: start, two answers, end", seconds(statistics.median(answered)), target=at_most(0.05, "s"),
+                value=statistics.median(answered), samples={"ours": answered}),
+            peak_of_agent(ctx, "start", 2, fed(short, server))]
+    for tool, call in zip(ABOUT_REEL, calls, strict=True):
+        whole = asked(ctx, tool, [*AGENT, call])
+        _, text = ctx.runner.output(fed(whole, server))
+        if b'"isError":true' in text or text.count(b"\n") != 3:
+            raise BenchError(f"{tool} failed: {text[-300:]!r}")
+        taken = [ctx.runner.report([ctx.drain, "0", *fed(whole, server)])[1]["exit_ns"] / 1e9 for _ in range(ctx.pairs)]
+        rows += [Row(f"mcp: {tool}", seconds(statistics.median(taken)), samples={"ours": taken}),
+                 peak_of_agent(ctx, tool, 3, fed(whole, server))]
+    return rows
+
+
+def peak_of_agent(ctx: Context, what: str, lines: int, command: Command) -> Row:
+    most = peak(ctx, lines, command)
+    return Row(f"mcp: peak RSS, {what}", size(most), target=at_most(64, "MB"), value=most / 1e6)
+
+
+def asked(ctx: Context, name: str, requests: list[tuple[str, dict]]) -> Path:
+    """A client's side of a session, in a file."""
+    lines = [{"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+             for number, (method, params) in enumerate(requests)]
+    lines.insert(1, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    path = ctx.fresh(f"mcp-{name}.jsonl")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
 def worst(peaks: dict[str, int], what: str, found: int) -> None:
     peaks[what] = max(peaks.get(what, 0), found)
 

@@ -114,15 +114,9 @@ impl ForeignSchema {
     }
 }
 
-/// Returns whether a pattern was not compared to the end.
+/// Returns whether a pattern was not compared to the end. The library reports that instead of what the schema makes of it.
 fn is_undecided(error: &ValidationError<'_>) -> bool {
-    match error.kind() {
-        ValidationErrorKind::BacktrackLimitExceeded { .. } => true,
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            context.iter().flatten().any(is_undecided)
-        }
-        _ => false,
-    }
+    matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. })
 }
 
 fn compile(schema: &Value) -> Compiled {
@@ -265,7 +259,13 @@ mod tests {
     #[test]
     fn a_pattern_that_takes_too_long_is_no_difference() {
         let pattern = json!({"pattern": r"^(?=a)(a|aa)+\1b$"});
-        for schema in [pattern.clone(), json!({"anyOf": [pattern, {"type": "integer"}]})] {
+        let other = json!({"minLength": 100});
+        let parts = [
+            json!({"anyOf": [pattern, other]}),
+            json!({"oneOf": [other, pattern]}),
+            json!({"if": pattern, "else": false}),
+        ];
+        for schema in [[pattern].as_slice(), &parts].concat() {
             assert_eq!(usable(schema).judge(&"a".repeat(60).into()), Verdict::Unknown);
         }
     }

@@ -479,4 +479,16 @@ fn states() {
             "{length}"
         );
     }
+    // Of the states of several tools, the oldest is given up. That of the latest checkpoint is still known.
+    for (count, of_first, of_last) in [(16, Failed, Failed), (17, NotObserved, Failed)] {
+        let all = many(count, |at| kept(at, 1 << 20).replace(r#""name":"t""#, &format!(r#""name":"t{at}""#)), "\n");
+        for (tool, expected) in [(0, of_first), (count - 1, of_last)] {
+            let other = other.replace(r#""name":"t""#, &format!(r#""name":"t{tool}""#));
+            assert_eq!(
+                verdict("mcpl/state-differs", &format!("{hello}\n{all}\n{other}")),
+                expected,
+                "{tool} of {count}"
+            );
+        }
+    }
 }

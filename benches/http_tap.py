@@ -255,9 +255,11 @@ def find_rival(name: str) -> str | None:
 # The figures.
 
 def relays(ways: Ways) -> dict[str, Callable]:
-    """The proxies that only relay: nginx, if it is here, and the least that one on hyper costs."""
+    """What to compare with: nginx, if it is here, the least that a proxy on hyper costs, and the least with a recorder."""
     bare = compile_proxy("bare_proxy", ways.ctx.work)
-    them = {"hyper": partial(ways.proxy, lambda port, to: [bare, str(port), str(to)])}
+    kept = str(ways.ctx.work / "http.zst")
+    them = {"hyper": partial(ways.proxy, lambda port, to: [bare, str(port), str(to)]),
+            "least": partial(ways.proxy, lambda port, to: [bare, str(port), str(to), kept])}
     if program := find_rival("nginx"):
         them["nginx"] = partial(ways.proxy, partial(nginx, ways.ctx, program))
     return them
@@ -267,7 +269,7 @@ NO_NGINX = "no nginx on this machine (apt-get install nginx-light, or NGINX=)"
 
 
 def round_trip(ctx: Context) -> list[Row]:
-    """Whole round trips of the tap, of a bare proxy on hyper, and of nginx, each divided by another's."""
+    """Whole round trips of the tap, of nginx, and of the proxies in `bare_proxy`, divided by each other."""
     ways = Ways(ctx)
     rows = [] if find_rival("nginx") else [skipped("round trip by nginx", NO_NGINX)]
     for figure, cpu in (("one CPU", max(os.sched_getaffinity(0))), ("free", ANY_CPU)):
@@ -286,7 +288,8 @@ def round_trip(ctx: Context) -> list[Row]:
 
 def compared(ways: dict) -> list[tuple[str, str]]:
     """Which ways to compare with which: the tap with the others, and these with each other."""
-    return [pair for pair in (("tap", "nginx"), ("tap", "hyper"), ("hyper", "nginx")) if pair[1] in ways]
+    pairs = [("tap", "nginx"), ("tap", "least"), ("least", "nginx"), ("hyper", "nginx")]
+    return [pair for pair in pairs if pair[1] in ways]
 
 
 def rivals(ctx: Context) -> list[Row]:

@@ -23,7 +23,7 @@ struct Requests<T> {
     exchanges: HashMap<u32, Key, foldhash::fast::RandomState>,
 }
 
-/// At least this many requests are remembered, and at most twice as many. They fill a hash table of 4,096 places.
+/// At least this many requests are remembered, and at most twice as many. As many fill a hash table of 4,096 places.
 const MAX_OPEN: usize = 7 << 9;
 
 /// Marks a request whose HTTP exchange failed. No exchange has this number.
@@ -74,6 +74,8 @@ impl<T> Pairing<T> {
         if self.latest.open.len() >= self.max {
             self.forgotten += self.earlier.open.len();
             self.earlier = std::mem::take(&mut self.latest);
+            // Places of answered requests made the table twice as large.
+            self.earlier.open.shrink_to_fit();
         }
         let before = self.earlier.open.remove(&key);
         if exchange != 0 {

@@ -60,8 +60,16 @@ pub enum Reading {
 }
 
 fn is_event_stream(content_type: &str) -> bool {
-    const TYPE: &str = "text/event-stream";
-    content_type.get(..TYPE.len()).is_some_and(|start| start.eq_ignore_ascii_case(TYPE))
+    begins_with(content_type, "text/event-stream")
+}
+
+fn is_json(content_type: &str) -> bool {
+    begins_with(content_type, "application/json") || content_type.to_ascii_lowercase().contains("json")
+}
+
+/// Ignores case.
+fn begins_with(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
 }
 
 impl Reading {
@@ -72,9 +80,7 @@ impl Reading {
         let kind = content_type.unwrap_or("json");
         match is_mcp {
             true if is_event_stream(kind) => Self::Events(SseFramer::default()),
-            true if kind.to_ascii_lowercase().contains("json") => {
-                Self::Json(Vec::with_capacity(length.unwrap_or(0).min(MAX_RESERVED_BYTES)), false)
-            }
+            true if is_json(kind) => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(MAX_RESERVED_BYTES)), false),
             _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { MAX_KEPT_BYTES } else { 0 } },
         }
     }

@@ -18,7 +18,7 @@ need node "Node 20 or newer, or run \`cargo test\`, which leaves out what needs 
 need npm "npm (it comes with Node)"
 
 # The first build is faster without what later ones would use.
-[ -d "${CARGO_TARGET_DIR:-target}/debug/incremental" ] || export CARGO_INCREMENTAL=0
+[ -d "${CARGO_TARGET_DIR:-target}/debug/incremental" ] || export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=none
 # The registry and the compiler keep different parts of a machine busy.
 installed=$(mktemp)
 tests/real/install.sh --smoke ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"} >"$installed" 2>&1 &

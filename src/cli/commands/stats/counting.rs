@@ -14,7 +14,7 @@ use crate::trace::{AheadReader, Item, ReelReader};
 use std::path::{Path, PathBuf};
 
 /// The limit for blocks that are read ahead, in bytes. They have no payloads, so that more would save no time.
-const MAX_READ_AHEAD: usize = 384 << 10;
+const MAX_READ_AHEAD: usize = 256 << 10;
 
 /// What is counted.
 pub(super) enum Source<'a> {

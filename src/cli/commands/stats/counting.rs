@@ -13,8 +13,8 @@ use crate::session::view::{Placed, Words};
 use crate::trace::{AheadReader, Item, ReelReader};
 use std::path::{Path, PathBuf};
 
-/// The limit for blocks that are read ahead, in bytes. They have no payloads, so that more would save no time.
-const MAX_READ_AHEAD: usize = 256 << 10;
+/// The limit for blocks that are read ahead, in bytes. Less takes more time, and more takes more memory.
+const MAX_READ_AHEAD: usize = 384 << 10;
 
 /// What is counted.
 pub(super) enum Source<'a> {

@@ -516,18 +516,11 @@ fn records_encoder(level: i32) -> io::Result<Encoder<'static>> {
     Ok(encoder)
 }
 
-/// Makes room for this many bytes. The buffer grows by an eighth, to save memory.
-fn make_room(out: &mut Vec<u8>, bytes: usize) {
-    if out.capacity() - out.len() < bytes {
-        out.reserve_exact(bytes.max(out.len() / 8));
-    }
-}
-
 /// Compresses `data` and appends the output to `out`.
 fn compress(encoder: &mut Encoder<'_>, data: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
     let mut input = InBuffer::around(data);
     while input.pos() < data.len() {
-        make_room(out, (data.len() - input.pos()) / 2 + 4096);
+        out.reserve((data.len() - input.pos()) / 2 + 4096);
         let at = out.len();
         encoder.run(&mut input, &mut OutBuffer::around_pos(out, at))?;
     }
@@ -536,7 +529,7 @@ fn compress(encoder: &mut Encoder<'_>, data: &[u8], out: &mut Vec<u8>) -> io::Re
 
 fn flush_encoder(encoder: &mut Encoder<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     loop {
-        make_room(out, 16 << 10);
+        out.reserve(16 << 10);
         let at = out.len();
         if encoder.flush(&mut OutBuffer::around_pos(out, at))? == 0 {
             return Ok(());

@@ -161,11 +161,11 @@ impl LineFramer {
         self.carry.len()
     }
 
-    /// Keeps bytes for later. The buffer grows by an eighth, to save memory: each recording has two of them.
+    /// Keeps bytes for later. The buffer grows by a quarter, to save memory: each recording has two of them.
     fn keep(&mut self, bytes: &[u8]) {
         let needed = self.carry.len() + bytes.len();
         if needed > self.carry.capacity() {
-            self.carry.reserve_exact(bytes.len().max(self.carry.len() / 8));
+            self.carry.reserve_exact(bytes.len().max(self.carry.len() / 4));
         }
         self.carry.extend_from_slice(bytes);
     }

@@ -271,18 +271,19 @@ NO_NGINX = "no nginx on this machine (apt-get install nginx-light, or NGINX=)"
 def round_trip(ctx: Context) -> list[Row]:
     """Whole round trips of the tap, of nginx, and of the proxies in `bare_proxy`, divided by each other."""
     ways = Ways(ctx)
-    rows = [] if find_rival("nginx") else [skipped("round trip by nginx", NO_NGINX)]
+    others = relays(ways)
+    rows = [] if "nginx" in others else [skipped("round trip by nginx", NO_NGINX)]
     for figure, cpu in (("one CPU", max(os.sched_getaffinity(0))), ("free", ANY_CPU)):
-        taken = sample(ways, {"direct": ways.direct, "tap": ways.tap, **relays(ways)}, cpu)
+        taken = sample(ways, {"direct": ways.direct, "tap": ways.tap, **others}, cpu)
         medians = {way: [one["median_ns"] for one in found] for way, found in taken.items()}
         added = ", ".join(f"{nanoseconds(added_by(medians, way))} by {way}" for way in medians if way != "direct")
         note = f"direct {nanoseconds(medians['direct'])}; added: {added}"
-        for ours, theirs in compared(medians):
+        pairs = compared(medians)
+        for ours, theirs in pairs:
             target = at_most(1.25) if (ours, theirs) == ("tap", "nginx") and cpu != ANY_CPU else None
             rows.append(Row(f"round trip of {ours} by {theirs}, {figure}", nanoseconds(medians[ours]),
                             nanoseconds(medians[theirs]), ratio=median_ratio(medians[ours], medians[theirs]),
-                            target=target, note=note if theirs == "nginx" or "nginx" not in medians else "",
-                            samples=taken))
+                            target=target, note=note if (ours, theirs) == pairs[0] else "", samples=taken))
     return rows
 
 

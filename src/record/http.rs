@@ -93,15 +93,13 @@ struct State {
     endpoints: HashMap<String, u32>,
     open: BTreeMap<u32, Box<Exchange>>,
     recorded: RecordedHeaders,
-    /// Space for the payloads of heads.
+    /// The payload of the last head, for its space. A head has at most 128 KiB.
     space: Vec<u8>,
 }
 
 /// The maximum bytes of unfinished messages in all exchanges together (80 MiB). An exchange that exceeds it is recorded
 /// in fragments.
 const MAX_HELD: usize = 80 << 20;
-/// The number of bytes of the space for heads that are kept.
-const MAX_SPACE: usize = 16 << 10;
 /// Shorter messages do not count toward the limit (1 MiB).
 const LONG: usize = 1 << 20;
 
@@ -240,10 +238,11 @@ impl Exchanges {
             },
         };
         let State { recorded, space, .. } = &mut *state;
+        space.clear();
         heads::push_request(space, recorded, head, target);
-        self.take_payload(stream, number, Flags::toward(Direction::ClientToServer), space);
+        self.push_payload(stream, number, Flags::toward(Direction::ClientToServer), space);
         // An announced endpoint is resolved against the headers of the GET request that opened its stream.
-        let is_known = head.method == Method::POST && state.keeps_headers(stream, &head.headers);
+        let has_known_headers = head.method == Method::POST && state.keeps_headers(stream, &head.headers);
         let kind = lossy(head.headers.get(header::CONTENT_TYPE));
         let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
         state.open.insert(
@@ -252,7 +251,7 @@ impl Exchanges {
                 stream,
                 method: head.method.clone(),
                 target: target.to_owned(),
-                headers: if is_known { HeaderMap::new() } else { head.headers.clone() },
+                headers: if has_known_headers { HeaderMap::new() } else { head.headers.clone() },
                 session,
                 is_mcp,
                 request,
@@ -274,9 +273,10 @@ impl Exchanges {
         let mut state = self.lock();
         let Some(mut exchange) = state.open.remove(&number) else { return };
         let State { recorded, space, .. } = &mut *state;
+        space.clear();
         heads::push_response(space, recorded, head);
         let failed = if head.status.as_u16() >= 400 { Flags::FAILED } else { Flags::default() };
-        self.take_payload(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), space);
+        self.push_payload(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), space);
         exchange.is_answered = true;
         exchange.is_refused = head.status.is_client_error() || head.status.is_server_error();
         if let Some(session) = text(head.headers.get(SESSION))
@@ -458,16 +458,14 @@ impl Exchanges {
     fn transport(&self, stream: u32, exchange: u32, flags: Flags, reported: &impl Serialize) {
         let mut payload = Vec::new();
         if ciborium::into_writer(reported, &mut payload).is_ok() {
-            self.take_payload(stream, exchange, flags, &mut payload);
+            self.push_payload(stream, exchange, flags, &payload);
         }
     }
 
-    /// Records an event that is no message, and leaves its payload's space empty.
-    fn take_payload(&self, stream: u32, exchange: u32, flags: Flags, payload: &mut Vec<u8>) {
+    /// Records an event that is no message, by its CBOR.
+    fn push_payload(&self, stream: u32, exchange: u32, flags: Flags, payload: &[u8]) {
         let (kind, framing) = (EventKind::Transport, Framing::Whole);
-        self.queue.push_ready(Ready { kind, stream, exchange, flags, framing }, &payload[..]);
-        payload.clear();
-        payload.shrink_to(MAX_SPACE);
+        self.queue.push_ready(Ready { kind, stream, exchange, flags, framing }, payload);
     }
 
     fn is_endpoint(&self, path: &str) -> bool {

@@ -38,6 +38,7 @@ use crate::wire::{Direction, Envelope, json};
 use classify::{Classified, HttpPart, Text, classify};
 use connection::{Connection, Shared};
 use http::head::RequestHead;
+use rangemap::RangeInclusiveSet;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Heads of HTTP requests that are remembered until their messages come.
@@ -58,8 +59,10 @@ impl Default for Options {
     }
 }
 
-/// The maximum number of connections that are checked at the same time; closed ones make space for new ones.
+/// The maximum number of connections that are checked at the same time.
 pub(crate) const MAX_CONNECTIONS: usize = 1000;
+/// The closed connections that are kept for messages that come late.
+const MAX_CLOSED: usize = 64;
 /// The maximum number of connections whose summary are kept.
 const MAX_LISTED_CONNECTIONS: usize = 1000;
 /// The maximum number of streams of which something is remembered before their first message.
@@ -93,7 +96,7 @@ pub(crate) fn rule_groups(registry: &'static Registry) -> Vec<RuleGroup> {
 /// Checks a reel event by event.
 pub struct Validator {
     options: Options,
-    connections: BTreeMap<u32, Connection>,
+    connections: BTreeMap<u32, Box<Connection>>,
     /// Traffic of an unknown connection was lost, possibly of one that has not been seen yet.
     lost: bool,
     /// Streams that lost traffic before their first message, with the event of the gap.
@@ -109,8 +112,8 @@ pub struct Validator {
     is_cut: bool,
     /// Closed connections that are still in memory, in the order in which they were closed.
     closed: VecDeque<u32>,
-    /// Some connections were finished early to make space for others.
-    has_retired: bool,
+    /// The streams of connections that were finished before the end.
+    retired: RangeInclusiveSet<u32>,
     /// There was no space for some connections.
     is_full: bool,
     /// The time of the latest event.
@@ -138,7 +141,7 @@ impl Validator {
             },
             is_cut: false,
             closed: VecDeque::new(),
-            has_retired: false,
+            retired: RangeInclusiveSet::new(),
             is_full: false,
             now: 0,
             space: parse::Space::default(),
@@ -192,12 +195,16 @@ impl Validator {
             return self.note_unconnected(event.header, classified);
         };
         connection.take(event, classified, &mut self.shared);
-        if event.header.kind == EventKind::StreamClosed && self.closed.len() < 2 * MAX_CONNECTIONS {
-            self.closed.push_back(stream);
-        }
+        let is_closed = event.header.kind == EventKind::StreamClosed;
         let direction = Some(event.header.direction());
         for finding in connection.findings.drain() {
             self.report.add(Finding::of(stream, direction, finding), &mut self.kept, self.options.max_per_rule);
+        }
+        if is_closed {
+            self.closed.push_back(stream);
+            if self.closed.len() > MAX_CLOSED {
+                self.retire();
+            }
         }
     }
 
@@ -235,7 +242,8 @@ impl Validator {
         let mut connection = Connection::new(self.options.registry);
         // Over HTTP, a message that names no session may belong to one that began on another stream. A message on a
         // retired connection belongs to that connection.
-        let may_be_part = header.exchange != 0 || self.has_retired;
+        let is_retired = self.retired.contains(&header.stream) || self.retired.len() >= MAX_ANNOUNCED;
+        let may_be_part = header.exchange != 0 || is_retired;
         let is_part = may_be_part && !begins_session(message);
         let gap = self.lost_streams.remove(&header.stream);
         gap.into_iter().for_each(|seq| connection.note_gap(seq));
@@ -251,7 +259,7 @@ impl Validator {
         if let Some(head) = self.heads.remove(&header.exchange) {
             connection.take_http(header, HttpPart::Request(head), &mut self.shared.http);
         }
-        self.connections.insert(header.stream, connection);
+        self.connections.insert(header.stream, Box::new(connection));
     }
 
     /// Returns whether this stream's connection is checked, or can be. If there are too many, a closed one is finished.
@@ -259,12 +267,8 @@ impl Validator {
         if self.connections.len() < MAX_CONNECTIONS || self.connections.contains_key(&stream) {
             return true;
         }
-        while let Some(closed) = self.closed.pop_front() {
-            if let Some(connection) = self.connections.remove(&closed) {
-                self.judge(closed, connection);
-                self.has_retired = true;
-                return true;
-            }
+        if self.retire() {
+            return true;
         }
         if !std::mem::replace(&mut self.is_full, true) {
             let seen = format!(
@@ -276,8 +280,22 @@ impl Validator {
         false
     }
 
+    /// Finishes the connection that was closed first, if there is one.
+    fn retire(&mut self) -> bool {
+        while let Some(stream) = self.closed.pop_front() {
+            // It may have been closed twice.
+            let Some(connection) = self.connections.remove(&stream) else { continue };
+            self.judge(stream, connection);
+            if self.retired.len() < MAX_ANNOUNCED {
+                self.retired.insert(stream..=stream);
+            }
+            return true;
+        }
+        false
+    }
+
     /// Finishes a connection and adds its findings and summary to the report.
-    fn judge(&mut self, stream: u32, mut connection: Connection) {
+    fn judge(&mut self, stream: u32, mut connection: Box<Connection>) {
         connection.finish(stream, &mut self.shared.overviews);
         for finding in connection.findings.drain() {
             self.report.add(Finding::of(stream, None, finding), &mut self.kept, self.options.max_per_rule);

@@ -26,11 +26,18 @@ struct Requests<T> {
 /// At least this many requests are remembered, and at most twice as many. As many fill a hash table of 4,096 places.
 const MAX_OPEN: usize = 7 << 9;
 
+/// Room for more requests is given back if most of it is free.
+const MANY: usize = 28;
+
 /// Marks a request whose HTTP exchange failed. No exchange has this number.
 const GIVEN_UP: u32 = u32::MAX;
 
-/// A request's stream, direction and id.
-type Key = (u32, Direction, IdKey);
+/// The fingerprint of a request's stream, direction and id.
+type Key = u64;
+
+fn key(stream: u32, direction: Direction, id: &IdKey) -> Key {
+    id.fingerprint((stream, direction))
+}
 
 impl<T> Default for Pairing<T> {
     fn default() -> Self {
@@ -70,7 +77,7 @@ impl<T> Pairing<T> {
         id: IdKey,
         remembered: T,
     ) -> Option<T> {
-        let key = (stream, direction, id);
+        let key = key(stream, direction, &id);
         if self.latest.open.len() >= self.max {
             self.forgotten += self.earlier.open.len();
             self.earlier = std::mem::take(&mut self.latest);
@@ -79,7 +86,7 @@ impl<T> Pairing<T> {
         }
         let before = self.earlier.open.remove(&key);
         if exchange != 0 {
-            self.latest.exchanges.insert(exchange, key.clone());
+            self.latest.exchanges.insert(exchange, key);
         }
         let earlier = self.latest.open.insert(key, (exchange, remembered)).or(before);
         earlier.filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, earlier)| earlier)
@@ -124,17 +131,21 @@ impl<T> Pairing<T> {
 
     /// The pending request that was sent in this direction with this id.
     pub(crate) fn waiting(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<&mut T> {
-        let key = (stream, direction, id);
+        let key = key(stream, direction, &id);
         let mut both = [&mut self.latest, &mut self.earlier].into_iter();
         both.find_map(|requests| requests.open.get_mut(&key)).map(|(_, remembered)| remembered)
     }
 
     /// Removes and returns the request that a response in this direction answers.
     pub(crate) fn answer(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<T> {
-        let key = (stream, direction.reversed(), id);
+        let key = key(stream, direction.reversed(), &id);
         [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
             let (exchange, remembered) = requests.open.remove(&key)?;
             requests.exchanges.remove(&exchange);
+            let (room, used) = (requests.open.capacity(), requests.open.len());
+            if room > MANY && room > 8 * used {
+                requests.open.shrink_to(2 * used);
+            }
             Some(remembered)
         })
     }

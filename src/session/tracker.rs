@@ -5,7 +5,7 @@ use crate::proposals::{Declared, PendingRequest, Registry};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::wire::{Direction, Envelope, MessageKind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What the tracker found out about one message.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Tracker {
     pub era: Option<Era>,
     /// The client sent `initialize`.
     pub initialize_asked: bool,
-    open: Pairing<(PendingRequest, Era)>,
+    open: Pairing<Box<(PendingRequest, Era)>>,
     exchange: u32,
     registry: &'static Registry,
     /// The head of the exchange names a revision of the modern era.
@@ -109,17 +109,19 @@ impl Tracker {
                         time,
                         direction,
                         method,
-                        params: self.remembered(envelope.method.as_deref().unwrap_or_default(), content),
+                        params: self.remembered(envelope.method.as_deref().unwrap_or_default(), step.era, content),
                     };
-                    let earlier = self.open.ask_in(self.exchange, 0, direction, id.key(), (asked, step.era));
-                    step.reused = earlier.map(|(asked, _)| asked);
+                    let asked = Box::new((asked, step.era));
+                    let earlier = self.open.ask_in(self.exchange, 0, direction, id.key(), asked);
+                    step.reused = earlier.map(|asked| asked.0);
                 }
             }
             MessageKind::Notification if envelope.method.as_deref() == Some("notifications/initialized") => {
                 self.declared.ready = true;
             }
             MessageKind::Result | MessageKind::Error => {
-                if let Some((asked, era)) = envelope.id.and_then(|id| self.open.answer(0, direction, id.key())) {
+                if let Some(asked) = envelope.id.and_then(|id| self.open.answer(0, direction, id.key())) {
+                    let (asked, era) = *asked;
                     if envelope.kind == MessageKind::Result {
                         self.note_result(&asked.method, &asked.params, content);
                     }
@@ -152,19 +154,24 @@ impl Tracker {
 
     /// Returns the requests without a response, oldest first.
     pub(crate) fn unanswered(&self) -> Vec<&PendingRequest> {
-        let mut open: Vec<_> = self.open.unanswered().map(|(asked, _)| asked).collect();
+        let mut open: Vec<_> = self.open.unanswered().map(|asked| &asked.0).collect();
         open.sort_by_key(|asked| asked.seq);
         open
     }
 
     /// Returns what is kept of a request's params until its response comes, possibly forever: everything if a
-    /// proposal's rules need it and it is not too long, else an outline.
-    fn remembered(&self, method: &str, params: &Value) -> Value {
+    /// proposal's rules need it and it is not too long, else an outline. In the modern era, `_meta` names the revision.
+    fn remembered(&self, method: &str, era: Era, params: &Value) -> Value {
         let looked_at = match method {
             "tools/call" => params["name"].as_str().is_some_and(|tool| self.registry.of_tool(tool).is_some()),
             _ => self.registry.of_method(method).is_some(),
         };
-        if looked_at && fits(params, MAX_PARAMS_BYTES).is_some() { params.clone() } else { outline(params, 2) }
+        match looked_at {
+            true if fits(params, MAX_PARAMS_BYTES).is_some() => trimmed(params),
+            true => outline(params, &["_meta", "arguments"]),
+            false if era == Era::Modern => outline(params, &["_meta"]),
+            false => outline(params, &[]),
+        }
     }
 
     fn note_request(&mut self, method: &str, direction: Direction, era: Era, params: &Value) {
@@ -173,10 +180,10 @@ impl Tracker {
         }
         if method == "initialize" {
             self.initialize_asked = true;
-            self.declared.client = params["capabilities"].clone();
+            self.declared.client = trimmed(&params["capabilities"]);
         } else if era == Era::Modern && method != "server/discover" && self.era != Some(Era::Legacy) {
             self.enter_modern(named_version(params));
-            self.declared.client = params["_meta"][meta::CLIENT_CAPABILITIES].clone();
+            self.declared.client = trimmed(&params["_meta"][meta::CLIENT_CAPABILITIES]);
         }
     }
 
@@ -196,12 +203,12 @@ impl Tracker {
                 self.version_text = Some(version.to_owned());
                 self.revision = Revision::parse(version);
                 self.era = Some(Era::Legacy);
-                self.declared.server = result["capabilities"].clone();
+                self.declared.server = trimmed(&result["capabilities"]);
             }
             // In an agreed session of the legacy era, a response to `server/discover` does not change what was
             // declared.
             "server/discover" if self.era != Some(Era::Legacy) => {
-                self.declared.server = result["capabilities"].clone();
+                self.declared.server = trimmed(&result["capabilities"]);
                 let versions =
                     || result["supportedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str);
                 let may_initialize = versions().any(|version| Era::of_version(version) == Era::Legacy);
@@ -245,18 +252,45 @@ fn fits(value: &Value, left: usize) -> Option<usize> {
     }
 }
 
-/// Returns the short values of an object, and of the objects `_meta` and `arguments` in it. What is left out must not
-/// look like known data: a long text becomes `true` (it is there), an array or object `null`.
-fn outline(value: &Value, depth: usize) -> Value {
+/// Clones a value without spare room. A plain clone of an object has as much room as the original.
+fn trimmed(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(trimmed).collect(),
+        Value::Object(members) => {
+            exact_object(members.iter().map(|(name, inner)| (name.clone(), trimmed(inner))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn exact_object(members: Vec<(String, Value)>) -> Value {
+    let mut object = Map::with_capacity(members.len());
+    object.extend(members);
+    Value::Object(object)
+}
+
+/// Returns the short values of an object, and of these objects in it. What is left out must not look like known data: a
+/// long text becomes `true` (it is there), an array or object `null`.
+fn outline(value: &Value, inner: &[&str]) -> Value {
+    let is_short = |members: &Map<String, Value>| members.len() <= MAX_TEXT_BYTES;
+    match value {
+        Value::Object(members) if is_short(members) => {
+            let short = |(name, item): (&String, &Value)| {
+                let item = match item {
+                    Value::Object(_) if inner.contains(&name.as_str()) => outline(item, &[]),
+                    other => outline_of_item(other),
+                };
+                (name.len() <= MAX_TEXT_BYTES).then(|| (name.clone(), item))
+            };
+            exact_object(members.iter().filter_map(short).collect())
+        }
+        other => outline_of_item(other),
+    }
+}
+
+fn outline_of_item(value: &Value) -> Value {
     match value {
         Value::String(text) if text.len() > MAX_TEXT_BYTES => Value::Bool(true),
-        Value::Object(members) if depth > 0 && members.len() <= MAX_TEXT_BYTES => {
-            let short = |(name, inner): (&String, &Value)| {
-                let depth = if matches!(name.as_str(), "_meta" | "arguments") { depth - 1 } else { 0 };
-                (name.len() <= MAX_TEXT_BYTES).then(|| (name.clone(), outline(inner, depth)))
-            };
-            members.iter().filter_map(short).collect()
-        }
         Value::Array(_) | Value::Object(_) => Value::Null,
         other => other.clone(),
     }
@@ -269,7 +303,7 @@ mod tests {
 
     #[test]
     fn long_params_are_remembered_in_outline() {
-        let remembered = |method: &str, params: &Value| Tracker::default().remembered(method, params);
+        let remembered = |method: &str, params: &Value| Tracker::default().remembered(method, Era::Modern, params);
         let filter = json!({"eventTypes": ["x".repeat(MAX_PARAMS_BYTES)]});
         let arguments = json!({"subscriptionId": "s", "filter": filter, "note": "x".repeat(300)});
         let params = json!({"name": "events_update", "arguments": arguments, "_meta": {"a": 1}});
@@ -277,6 +311,11 @@ mod tests {
         assert_eq!(
             remembered("tools/call", &params),
             json!({"name": "events_update", "arguments": outlined, "_meta": {"a": 1}})
+        );
+        let other = json!({"name": "echo", "arguments": {"a": 1}, "_meta": {"progressToken": 1, "b": {}}});
+        assert_eq!(
+            remembered("tools/call", &other),
+            json!({"name": "echo", "arguments": null, "_meta": {"progressToken": 1, "b": null}})
         );
         let short = json!({"name": "events_update", "arguments": {"filter": {"tags": ["a"]}}});
         assert_eq!(remembered("tools/call", &short), short);

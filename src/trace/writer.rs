@@ -510,7 +510,7 @@ fn payload_encoder(options: &WriterOptions) -> io::Result<Encoder<'static>> {
 
 /// Records are few and short: small tables find as much, and leave memory for the traffic.
 fn records_encoder(level: i32) -> io::Result<Encoder<'static>> {
-    let mut encoder = encoder(level, 16)?;
+    let mut encoder = encoder(level, 14)?;
     encoder.set_parameter(CParameter::HashLog(14))?;
     encoder.set_parameter(CParameter::ChainLog(14))?;
     Ok(encoder)

@@ -1,39 +1,46 @@
 //! Checks that each request gets exactly one response, and that cancellations refer to pending requests.
 
+mod answered;
+
 use super::subjects::progress::NEVER_ISSUED;
 use super::{rules, sender};
-use crate::proposals::recent::Recent;
 use crate::proposals::{Findings, Registry};
 use crate::protocol::Era;
 use crate::session::tracker::Step;
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
+use answered::Answered;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Ids of answered requests that are remembered, to distinguish a second response from one to an unknown request.
-const ANSWERED: usize = 1024;
 /// After this time without a response, a request that is pending at the end counts as unanswered (in nanoseconds).
 const LONG: i64 = 10_000_000_000;
+/// Room for more pending requests is given back if most of it is free.
+const MANY: usize = 28;
 
 /// A pending request.
 #[derive(Debug)]
 struct Open {
     seq: u64,
     time: i64,
-    method: String,
-    cancelled: bool,
+    method: Box<str>,
     /// The HTTP exchange that carried it, or 0.
     exchange: u32,
+    direction: Direction,
+    cancelled: bool,
 }
 
 /// The pending and the recently answered requests of both sides.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pairs {
-    open: HashMap<(Direction, IdKey), Open, foldhash::fast::RandomState>,
+    /// By the fingerprint of the direction and the id.
+    open: HashMap<u64, Open, foldhash::fast::RandomState>,
     /// The number of pending requests, by direction.
     waiting: [usize; 2],
-    /// Answered requests, with the event of their response.
-    answered: Recent<(Direction, IdKey), u64>,
+    /// Requests that were answered since traffic was lost, if it was. They distinguish a second response from one to an
+    /// unknown request.
+    answered: Answered,
+    /// Requests that were answered before.
+    answered_before: Answered,
     /// The latest request in each direction that was answered. Earlier pending ones were overtaken.
     latest_answered: [u64; 2],
     /// The method of the last message in each direction, if it was a notification: a response right after it may be an
@@ -50,26 +57,10 @@ pub(super) struct Pairs {
     is_shared: bool,
 }
 
-impl Default for Pairs {
-    fn default() -> Self {
-        Self {
-            open: HashMap::default(),
-            waiting: [0, 0],
-            answered: Recent::new(ANSWERED),
-            latest_answered: [0, 0],
-            last_notified: [None, None],
-            last_seq: 0,
-            exchange: 0,
-            lost: None,
-            has_failed: false,
-            is_shared: false,
-        }
-    }
-}
-
 impl Pairs {
     pub(super) fn lose_track(&mut self) {
         self.lost = Some(self.last_seq);
+        self.answered_before.append(&mut self.answered);
         self.last_notified = [None, None];
     }
 
@@ -87,7 +78,7 @@ impl Pairs {
 
     /// Begins a session, whose ids may have been used before.
     pub(super) fn forget_answered(&mut self) {
-        self.answered = Recent::new(ANSWERED);
+        (self.answered, self.answered_before) = Default::default();
     }
 
     /// Sets the HTTP exchange that carries the next message.
@@ -97,24 +88,24 @@ impl Pairs {
 
     /// Notes that an HTTP exchange failed: the client's requests in it, several in a batch, get no response.
     pub(super) fn fail(&mut self, exchange: u32) {
-        let is_carried = |(key, open): &(&(Direction, IdKey), &Open)| {
-            key.0 == Direction::ClientToServer && open.exchange == exchange
+        let is_carried = |(_, open): &(&u64, &Open)| {
+            open.direction == Direction::ClientToServer && open.exchange == exchange
         };
-        let keys: Vec<_> = self.open.iter().filter(is_carried).map(|(key, _)| key.clone()).collect();
+        let keys: Vec<_> = self.open.iter().filter(is_carried).map(|(key, _)| *key).collect();
         for key in keys {
             self.has_failed = true;
-            self.close(&key);
+            self.close(key);
         }
     }
 
     /// Forgets the client's pending requests, because the server is gone. Returns the first one and their number;
     /// cancelled requests, and those whose responses may be missing, do not count.
     pub(super) fn abandon(&mut self) -> Option<(u64, usize)> {
-        let is_clients = |key: &(Direction, IdKey)| key.0 == Direction::ClientToServer;
+        let is_clients = |open: &Open| open.direction == Direction::ClientToServer;
         let counts = |open: &Open| !open.cancelled && self.lost.is_none_or(|lost| open.seq > lost);
-        let waiting = self.open.iter().filter(|(key, open)| is_clients(key) && counts(open));
-        let seqs: Vec<u64> = waiting.map(|(_, open)| open.seq).collect();
-        self.open.retain(|key, _| !is_clients(key));
+        let waiting = self.open.values().filter(|open| is_clients(open) && counts(open));
+        let seqs: Vec<u64> = waiting.map(|open| open.seq).collect();
+        self.open.retain(|_, open| !is_clients(open));
         self.waiting[Direction::ClientToServer as usize] = 0;
         seqs.iter().min().map(|first| (*first, seqs.len()))
     }
@@ -124,15 +115,22 @@ impl Pairs {
         self.lost.is_some_and(|lost| seq <= lost)
     }
 
-    fn open(&mut self, key: (Direction, IdKey), open: Open) {
-        self.close(&key);
-        self.waiting[key.0 as usize] += 1;
+    fn was_answered(&self, key: &(Direction, IdKey)) -> bool {
+        self.answered.contains(key) || self.answered_before.contains(key)
+    }
+
+    fn open(&mut self, key: u64, open: Open) {
+        self.close(key);
+        self.waiting[open.direction as usize] += 1;
         self.open.insert(key, open);
     }
 
-    fn close(&mut self, key: &(Direction, IdKey)) -> Option<Open> {
-        let open = self.open.remove(key)?;
-        self.waiting[key.0 as usize] -= 1;
+    fn close(&mut self, key: u64) -> Option<Open> {
+        let open = self.open.remove(&key)?;
+        if self.open.capacity() > MANY && self.open.capacity() > 8 * self.open.len() {
+            self.open.shrink_to(2 * self.open.len());
+        }
+        self.waiting[open.direction as usize] -= 1;
         Some(open)
     }
 
@@ -182,14 +180,15 @@ impl Pairs {
             format!("the {sender} used id {id} again, but request {id} of event {earlier} is still pending")
         });
         let key = (direction, id.key());
-        let fresh = step.reused.is_some() || !self.answered.contains(&key);
+        let fresh = step.reused.is_some() || !self.was_answered(&key);
         if !self.is_shared || direction == Direction::ServerToClient {
             findings.check(&rules::ID_REUSED, seq, fresh, || {
                 format!("the {} used id {} before, for a request that was answered", sender(direction), id.key())
             });
         }
-        let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-        self.open(key, Open { seq, time, method, exchange: self.exchange, cancelled: false });
+        let method = envelope.method.as_deref().unwrap_or_default().into();
+        let open = Open { seq, time, method, exchange: self.exchange, direction, cancelled: false };
+        self.open(id.key().fingerprint(direction), open);
     }
 
     fn notify(
@@ -210,8 +209,8 @@ impl Pairs {
 
     fn cancel(&mut self, seq: u64, direction: Direction, id: &Value, findings: &mut Findings) {
         let Some(key) = IdKey::of_value(id) else { return };
-        let key = (direction, key);
-        let was_sent = self.open.contains_key(&key) || self.answered.contains(&key);
+        let (request, key) = (key.fingerprint(direction), (direction, key));
+        let was_sent = self.open.contains_key(&request) || self.was_answered(&key);
         let is_certain = self.lost.is_none() && !self.answered.has_forgotten() && !self.has_failed;
         match was_sent || is_certain {
             true => findings.check(&NEVER_ISSUED, seq, was_sent, || {
@@ -219,9 +218,9 @@ impl Pairs {
             }),
             false => findings.give_up(&NEVER_ISSUED),
         }
-        let is_late = self.lost.is_none() && self.answered.contains(&key) && !self.open.contains_key(&key);
-        let open = self.open.get_mut(&key);
-        let initializes = open.as_ref().is_some_and(|open| open.method == "initialize");
+        let is_late = self.lost.is_none() && self.answered.contains(&key) && !self.open.contains_key(&request);
+        let open = self.open.get_mut(&request);
+        let initializes = open.as_ref().is_some_and(|open| &*open.method == "initialize");
         findings
             .check(&rules::CANCELLED_INITIALIZE, seq, !initializes, || "the client cancelled initialize".to_owned());
         findings.check(&rules::CANCEL_UNKNOWN, seq, !is_late, || {
@@ -254,12 +253,12 @@ impl Pairs {
             for rule in [&rules::ORPHAN, &rules::DUPLICATE_RESPONSE] {
                 findings.hold(rule);
             }
-            if let Some(open) = self.close(&key) {
+            if let Some(open) = self.close(key.1.fingerprint(key.0)) {
                 let latest = &mut self.latest_answered[asked.direction as usize];
                 *latest = open.seq.max(*latest);
             }
-            self.answered.insert(key, seq);
-        } else if self.answered.get(&key).is_some_and(|answer| !self.is_stale(*answer)) {
+            self.answered.insert(key);
+        } else if self.answered.contains(&key) {
             let seen = format!("the {} answered request {} a second time", sender(direction), id.key());
             findings.note(&rules::DUPLICATE_RESPONSE, seq, seen);
         } else if self.lost.is_none() {
@@ -278,12 +277,12 @@ impl Pairs {
     }
 
     pub(super) fn finish(&mut self, now: i64, registry: &Registry, findings: &mut Findings) {
-        let mut open: Vec<_> = self.open.drain().map(|((direction, _), open)| (direction, open)).collect();
+        let mut open: Vec<_> = self.open.drain().map(|(_, open)| open).collect();
         // A cancelled request needs no response. The response to one from before a loss may be in the missing part.
-        open.retain(|(_, open)| !open.cancelled && self.lost.is_none_or(|lost| open.seq > lost));
-        open.sort_by_key(|(_, open)| open.seq);
-        for (direction, open) in open {
-            let overtaken = open.seq < self.latest_answered[direction as usize];
+        open.retain(|open| !open.cancelled && self.lost.is_none_or(|lost| open.seq > lost));
+        open.sort_by_key(|open| open.seq);
+        for open in open {
+            let overtaken = open.seq < self.latest_answered[open.direction as usize];
             let age = now.saturating_sub(open.time);
             // The response comes only when the subscription ends.
             let long_lived = registry.method_spec(&open.method).is_some_and(|spec| spec.stays_open);

@@ -526,6 +526,36 @@ fn closed_connections_make_space_for_others() {
 }
 
 #[test]
+fn only_the_latest_closed_connections_are_remembered() {
+    let of_stream = |report: &Report, stream: u32| -> BTreeSet<&'static str> {
+        report.findings.iter().filter(|found| found.stream == stream).map(|found| found.rule.id).collect()
+    };
+    let unannounced = |feed: &mut Feed| {
+        feed.line("stream 1000");
+        feed.line(r#"c>s {"id":1,"method":"tools/list"}"#);
+    };
+    let mut alone = Feed::new();
+    unannounced(&mut alone);
+
+    let mut feed = Feed::new();
+    for stream in 0..=MAX_CLOSED {
+        feed.line(&format!("stream {stream}"));
+        feed.line("$HELLO");
+        feed.line("close");
+    }
+    for stream in [0, 1] {
+        feed.line(&format!("stream {stream}"));
+        feed.line(r#"s>c {"id":99,"result":{}}"#);
+    }
+    unannounced(&mut feed);
+    let report = feed.validator.finish();
+    assert!(!of_stream(&report, 0).contains("pairing/orphan-response"), "{:?}", of_stream(&report, 0));
+    assert!(of_stream(&report, 1).contains("pairing/orphan-response"), "{:?}", of_stream(&report, 1));
+    let missing = of_stream(&report, 1000);
+    assert!(!missing.is_empty() && missing == of_stream(&alone.validator.finish(), 1000), "{missing:?}");
+}
+
+#[test]
 fn streams_beyond_those_that_are_followed_are_reported_once() {
     let mut feed = Feed::new();
     for stream in 0..MAX_CONNECTIONS + 2 {

@@ -6,7 +6,7 @@ use crate::proposals::recent::Recent;
 use crate::protocol::Revision;
 use crate::validate::rules::PROGRESS_TOKEN;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
-use crate::wire::{Direction, IdKey, MessageKind};
+use crate::wire::{IdKey, MessageKind};
 
 rules! {
     INCREASES = Error "progress/increases",
@@ -46,33 +46,52 @@ const REQUESTS: usize = 1024;
 /// A message may be on its way for this long after the request was cancelled (in nanoseconds).
 const ON_ITS_WAY: i64 = 100_000_000;
 
-/// The direction of a request and its id or token.
-type Key<T> = (Direction, T);
+/// The fingerprint of the direction of a request and its id or token.
+type Key = u64;
 
-/// What is known of a token.
+/// What is known of a token. There are many, so each is small.
 #[derive(Debug)]
 struct Token {
-    request: IdKey,
-    /// The last progress.
-    progress: Option<f64>,
+    /// The number of the request.
+    asked: u64,
+    /// The last progress, or negative infinity.
+    progress: f64,
+    /// The time of the cancellation, or [`NEVER`].
+    cancelled: i64,
     is_pending: bool,
     /// The request became a task, whose progress may be reported until it ends.
     is_task: bool,
-    /// The time of the cancellation.
-    cancelled: Option<i64>,
+}
+
+const NEVER: i64 = i64::MAX;
+
+/// What is known of a pending request.
+#[derive(Debug)]
+struct Asked {
+    /// Requests are counted: several in a batch are one event.
+    number: u64,
+    token: Option<Key>,
+    /// The time of the cancellation, or [`NEVER`].
+    cancelled: i64,
+}
+
+/// Returns whether a message is too late to have been on its way when the request was cancelled.
+fn is_late(time: i64, cancelled: i64) -> bool {
+    time.saturating_sub(cancelled) > ON_ITS_WAY
 }
 
 /// The tokens and the requests of one connection.
 #[derive(Debug)]
 struct Progress {
-    tokens: Recent<Key<IdKey>, Token>,
-    /// The token of each pending request, if it has one, and when it was cancelled.
-    requests: Recent<Key<IdKey>, (Option<IdKey>, Option<i64>)>,
+    tokens: Recent<Key, Token>,
+    requests: Recent<Key, Asked>,
+    /// The number of the latest request.
+    latest: u64,
 }
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { tokens: Recent::new(REQUESTS), requests: Recent::new(REQUESTS) }
+        Self { tokens: Recent::new(REQUESTS), requests: Recent::new(REQUESTS), latest: 0 }
     }
 }
 
@@ -95,44 +114,47 @@ impl Progress {
     fn request(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let Some(id) = message.observed.envelope.id.filter(|id| !id.is_null()) else { return };
         let direction = message.observed.direction;
+        self.latest += 1;
         let token = message.content().get("_meta").and_then(|meta| IdKey::of_value(meta.get("progressToken")?));
-        if let Some(token) = &token {
-            self.use_token(message, (direction, token.clone()), id.key(), findings);
-        }
-        self.requests.insert((direction, id.key()), (token, None));
+        let request = id.key().fingerprint(direction);
+        let token = token.map(|token| self.use_token(message, &token, request, findings));
+        self.requests.insert(request, Asked { number: self.latest, token, cancelled: NEVER });
     }
 
-    fn use_token(&mut self, message: &Message<'_>, key: Key<IdKey>, id: IdKey, findings: &mut Findings) {
+    fn use_token(&mut self, message: &Message<'_>, token: &IdKey, request: Key, findings: &mut Findings) -> Key {
+        let key = token.fingerprint(message.observed.direction);
         // Clients of the modern era may share a connection, and each chooses its own tokens.
-        let is_taken = self.tokens.get(&key).is_some_and(|token| token.is_pending && token.request != id);
+        let repeated = self.requests.get(&request).map(|asked| asked.number);
+        let is_taken = self.tokens.get(&key).is_some_and(|token| token.is_pending && Some(token.asked) != repeated);
         if !message.is_modern() || message.header.exchange == 0 {
             findings.check(&TOKEN_REUSED, message.seq(), !is_taken || !message.saw_all(), || {
-                format!("the {} used token {} for two pending requests", message.sender(), key.1)
+                format!("the {} used token {token} for two pending requests", message.sender())
             });
         }
-        self.tokens
-            .insert(key, Token { request: id, progress: None, is_pending: true, is_task: false, cancelled: None });
+        let (asked, progress, cancelled) = (self.latest, f64::NEG_INFINITY, NEVER);
+        self.tokens.insert(key, Token { asked, progress, cancelled, is_pending: true, is_task: false });
+        key
     }
 
     fn response(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let Some(id) = message.observed.envelope.id else { return };
         let direction = message.observed.direction.reversed();
-        let Some((token, cancelled)) = self.requests.remove(&(direction, id.key())) else {
+        let Some(asked) = self.requests.remove(&id.key().fingerprint(direction)) else {
             // A later request may also have used its token.
             return findings.give_up_if(self.requests.has_forgotten(), &[&ANSWERED, &AFTER_END, &TOKEN_REUSED]);
         };
-        if let Some(at) = cancelled {
-            let in_time = message.observed.time.saturating_sub(at) <= ON_ITS_WAY;
+        if asked.cancelled != NEVER {
+            let in_time = !is_late(message.observed.time, asked.cancelled);
             findings.check(&ANSWERED, message.seq(), in_time, || {
                 format!("the {} answered request {}, which was cancelled", message.sender(), id.key())
             });
         }
-        let Some(token) = token else { return };
+        let Some(token) = asked.token else { return };
         let has_forgotten = self.tokens.has_forgotten();
-        let Some(token) = self.tokens.get_mut(&(direction, token)) else {
+        let Some(token) = self.tokens.get_mut(&token) else {
             return findings.give_up_if(has_forgotten, &[&TOKEN_REUSED]);
         };
-        if token.request == id.key() {
+        if token.asked == asked.number {
             token.is_pending = false;
             token.is_task = message.content()["task"]["taskId"].is_string();
         }
@@ -144,7 +166,8 @@ impl Progress {
         let seq = message.seq();
         let has_forgotten = self.tokens.has_forgotten();
         let may_be_unknown = !message.saw_all() || has_forgotten;
-        let Some(known) = self.tokens.get_mut(&(message.observed.direction.reversed(), token.clone())) else {
+        let key = token.fingerprint(message.observed.direction.reversed());
+        let Some(known) = self.tokens.get_mut(&key) else {
             findings.give_up_if(has_forgotten, &[&INCREASES, &AFTER_END, &AFTER_CANCELLATION]);
             return match may_be_unknown {
                 true => findings.give_up(&PROGRESS_TOKEN),
@@ -152,36 +175,35 @@ impl Progress {
             };
         };
         findings.hold(&PROGRESS_TOKEN);
-        let is_late = known.cancelled.is_some_and(|at| message.observed.time.saturating_sub(at) > ON_ITS_WAY);
+        let is_late = is_late(message.observed.time, known.cancelled);
         // Over HTTP, the notification may come on another stream than the response.
         let is_over = !known.is_pending && !known.is_task && message.header.exchange == 0;
-        findings.check(&AFTER_END, seq, !is_over || known.cancelled.is_some(), || {
+        findings.check(&AFTER_END, seq, !is_over || known.cancelled != NEVER, || {
             format!("the {} reported progress with token {token} after the response", message.sender())
         });
         findings.check(&AFTER_CANCELLATION, seq, !is_late, || {
             format!("the {} reported progress with token {token} after the cancellation", message.sender())
         });
         if let Some(progress) = params["progress"].as_f64() {
-            findings.check(&INCREASES, seq, known.progress.is_none_or(|before| progress > before), || {
-                format!("token {token}: {progress} after {}", known.progress.unwrap_or_default())
+            findings.check(&INCREASES, seq, progress > known.progress, || {
+                format!("token {token}: {progress} after {}", known.progress)
             });
-            known.progress = Some(progress);
+            known.progress = progress;
         }
     }
 
     /// `pairing` reports the cancellation of a request that was never sent.
     fn cancelled(&mut self, message: &Message<'_>) {
         let Some(id) = IdKey::of_value(&message.content()["requestId"]) else { return };
-        let key = (message.observed.direction, id);
-        self.mark_cancelled(&key, message.observed.time);
+        self.mark_cancelled(id.fingerprint(message.observed.direction), message.observed.time);
     }
 
-    fn mark_cancelled(&mut self, key: &Key<IdKey>, time: i64) {
-        let Some((token, cancelled)) = self.requests.get_mut(key) else { return };
-        *cancelled = Some(time);
-        let token = token.clone().and_then(|token| self.tokens.get_mut(&(key.0, token)));
-        if let Some(token) = token.filter(|token| token.request == key.1) {
-            token.cancelled = Some(time);
+    fn mark_cancelled(&mut self, request: Key, time: i64) {
+        let Some(asked) = self.requests.get_mut(&request) else { return };
+        asked.cancelled = time;
+        let token = asked.token.and_then(|token| self.tokens.get_mut(&token));
+        if let Some(token) = token.filter(|token| token.asked == asked.number) {
+            token.cancelled = time;
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::validate::rules::NOT_CHECKED;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::capabilities::is_declared;
 use crate::wire::text::counted;
-use crate::wire::{IdKey, MessageKind};
+use crate::wire::MessageKind;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -101,16 +101,17 @@ const OF_ANSWERS: &[&Rule] = &[&ACCEPTED, &STRUCTURED_MISSING, &STRUCTURED, &STR
 /// A call without a response.
 #[derive(Debug)]
 struct Call {
-    tool: String,
+    tool: Box<str>,
     /// How the arguments differ from the schema.
-    differs: Option<String>,
+    differs: Option<Box<str>>,
 }
 
 /// The tools of one connection.
 #[derive(Debug)]
 struct Tools {
     tools: HashMap<String, Tool, foldhash::fast::RandomState>,
-    calls: Recent<IdKey, Call>,
+    /// By the fingerprint of the request's id.
+    calls: Recent<u64, Call>,
     /// The text of the latest list, if it came in one page.
     listed: Option<Digest>,
     /// The number of listings that began.
@@ -219,7 +220,8 @@ impl Tools {
             }
         }
         if let Some(id) = message.observed.envelope.id {
-            self.calls.insert(id.key(), Call { tool: name.to_owned(), differs });
+            let differs = differs.map(String::into_boxed_str);
+            self.calls.insert(id.key().fingerprint(()), Call { tool: name.into(), differs });
         }
     }
 
@@ -227,7 +229,7 @@ impl Tools {
     fn take(&mut self, message: &Message<'_>, findings: &mut Findings) -> Option<Call> {
         // The client answers requests with ids of its own.
         message.observed.request.filter(|request| request.method == "tools/call")?;
-        let call = self.calls.remove(&message.observed.envelope.id?.key());
+        let call = self.calls.remove(&message.observed.envelope.id?.key().fingerprint(()));
         findings.give_up_if(call.is_none() && self.calls.has_forgotten(), OF_ANSWERS);
         call
     }
@@ -245,7 +247,7 @@ impl Tools {
 
     /// Returns whether a call should have been a task.
     fn needs_task(&self, message: &Message<'_>, call: &Call) -> bool {
-        let support = self.tools.get(&call.tool).map(|tool| tool.support.as_str());
+        let support = self.tools.get(&*call.tool).map(|tool| tool.support.as_str());
         let was_task = message.observed.request.is_some_and(|request| request.params.get("task").is_some());
         support == Some("required") && !was_task && makes_tasks(message)
     }
@@ -263,7 +265,7 @@ impl Tools {
                 format!("the server answered the call of {:?} with a result", call.tool),
             );
         }
-        let Some(tool) = self.tools.get(&call.tool).filter(|tool| tool.listing == self.listing) else {
+        let Some(tool) = self.tools.get(&*call.tool).filter(|tool| tool.listing == self.listing) else {
             // Without any list, nothing says what the result must look like.
             let has_content = content.get("structuredContent").is_some() && content["isError"] != true;
             if self.listing == 0 && has_content && message.saw_all() {

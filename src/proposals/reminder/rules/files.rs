@@ -27,6 +27,7 @@ struct Awaited {
 #[derive(Debug)]
 pub(super) struct Files {
     subscribed: Recent<String>,
+    /// When each resource was updated, if that may matter for a reminder.
     updated: Recent<String, i64>,
     awaited: VecDeque<Awaited>,
 }
@@ -46,6 +47,10 @@ impl Files {
 
     pub(super) fn updated(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some(uri) = message.content["uri"].as_str() else { return };
+        let is_old = |time: &i64| message.time.saturating_sub(*time) > MAX_DISTANCE_NS;
+        while self.updated.values().next().is_some_and(is_old) {
+            self.updated.pop_oldest();
+        }
         self.updated.insert(uri.to_owned(), message.time);
         let before = self.awaited.len();
         self.awaited.retain(|awaited| awaited.uri != uri);

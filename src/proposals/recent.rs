@@ -174,9 +174,8 @@ impl<K: Hash + Eq, V> Recent<K, V> {
         let hash = |entry: &Option<(K, V)>| entry.as_ref().map_or(0, |(key, _)| self.hasher.hash_one(key));
         for (entry, index) in self.entries.iter().zip(0..) {
             let number = self.first.wrapping_add(index);
-            self.numbers.insert_unique(hash(entry), number, |number| {
-                hash_of(&self.entries, self.first, &self.hasher, *number)
-            });
+            self.numbers
+                .insert_unique(hash(entry), number, |number| hash_of(&self.entries, self.first, &self.hasher, *number));
         }
     }
 }

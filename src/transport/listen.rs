@@ -7,4 +7,5 @@ pub(crate) mod origin_check;
 pub(crate) mod proxy;
 pub(crate) mod redirect;
 pub(crate) mod request_body;
+mod spread;
 pub(crate) mod upstream;

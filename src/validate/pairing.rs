@@ -88,9 +88,8 @@ impl Pairs {
 
     /// Notes that an HTTP exchange failed: the client's requests in it, several in a batch, get no response.
     pub(super) fn fail(&mut self, exchange: u32) {
-        let is_carried = |(_, open): &(&u64, &Open)| {
-            open.direction == Direction::ClientToServer && open.exchange == exchange
-        };
+        let is_carried =
+            |(_, open): &(&u64, &Open)| open.direction == Direction::ClientToServer && open.exchange == exchange;
         let keys: Vec<_> = self.open.iter().filter(is_carried).map(|(key, _)| *key).collect();
         for key in keys {
             self.has_failed = true;

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::net::SocketAddr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
@@ -445,22 +446,30 @@ fn messages_of_one_event_stream_and_its_posts_are_one_stream() {
     }
 }
 
+/// Eight of them are more than one thread serves.
 #[test]
-fn a_stream_that_is_open_when_the_tap_ends_is_closed_in_the_reel() {
-    let server = serve(|_, wire| {
-        say(wire, [EVENTS, &chunk("event: endpoint\ndata: /messages?sessionId=1\n\n")].concat());
-        thread::sleep(LIMIT);
-        false
-    });
-    let stage = Stage::new();
-    let tap = Tap::start(&stage, server, &[]);
-    let mut stream = Client::connect(tap.address);
-    stream.get("/mcp");
-    stream.head().expect("a head");
-    assert!(stream.next().expect("an endpoint").contains("/messages"));
-    let events = tap.end();
-    let closed: Vec<&Value> = events.iter().filter(|event| event["event"] == "stream-closed").collect();
-    assert_eq!(closed.len(), 2, "the client's stream and the tap's own: {events:#?}");
+fn streams_that_are_open_when_the_tap_ends_are_closed_in_the_reel() {
+    for count in [1, 8] {
+        let sessions = AtomicU32::new(0);
+        let server = serve(move |_, wire| {
+            let session = sessions.fetch_add(1, Ordering::Relaxed);
+            let endpoint = format!("event: endpoint\ndata: /messages?sessionId={session}\n\n");
+            say(wire, [EVENTS, &chunk(&endpoint)].concat());
+            thread::sleep(LIMIT);
+            false
+        });
+        let stage = Stage::new();
+        let tap = Tap::start(&stage, server, &[]);
+        let mut streams: Vec<Client> = (0..count).map(|_| Client::connect(tap.address)).collect();
+        for stream in &mut streams {
+            stream.get("/mcp");
+            stream.head().expect("a head");
+            assert!(stream.next().expect("an endpoint").contains("/messages"));
+        }
+        let events = tap.end();
+        let closed: Vec<&Value> = events.iter().filter(|event| event["event"] == "stream-closed").collect();
+        assert_eq!(closed.len(), count + 1, "the clients' streams and the tap's own: {events:#?}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::heads::{AmbiguousLength, Watched};
 use super::origin_check::Access;
 use super::request_body::{self, BodyFault};
+use super::spread::Spread;
 use super::upstream::Upstream;
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{
@@ -106,9 +107,10 @@ impl Proxy {
     /// Serves connections forever. Must be called within a tokio runtime.
     pub(crate) async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
-        accept(
-            async || listener.accept().await.map(|(stream, _)| stream),
-            move |stream, connection| {
+        let mut spread = Spread::default();
+        accept_on(
+            async || listener.accept().await?.0.into_std(),
+            move |stream: std::net::TcpStream, connection| {
                 let proxy = Arc::clone(&proxy);
                 let client = stream.peer_addr().ok().map(ClientAddress);
                 let line = Arc::new(Line { watch: Arc::clone(&proxy.watch), connection, client });
@@ -121,10 +123,14 @@ impl Proxy {
                     async move { Ok::<_, Infallible>(proxy.relay(&line, &upstream, request).await) }
                 });
                 async move {
-                    serve_connection(stream, service, closed.notified()).await;
+                    // The thread that serves a connection waits for its data, too.
+                    if let Ok(stream) = TcpStream::from_std(stream) {
+                        serve_connection(stream, service, closed.notified()).await;
+                    }
                     drop(line);
                 }
             },
+            |served| spread.spawn(served),
         )
         .await;
     }
@@ -307,19 +313,35 @@ pub(super) async fn accept<S, F>(next: impl AsyncFnMut() -> std::io::Result<S>, 
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    tokio::join!(accept_each(next, serve), keep_a_timer());
+    accept_on(next, serve, |served| drop(tokio::spawn(served))).await;
 }
+
+/// Like [`accept`]. `spawn` chooses where each connection is served.
+async fn accept_on<S, F>(
+    next: impl AsyncFnMut() -> std::io::Result<S>,
+    serve: impl FnMut(S, u32) -> F,
+    spawn: impl FnMut(BoxedFuture),
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    tokio::join!(accept_each(next, serve, spawn), keep_a_timer());
+}
+
+type BoxedFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Keeps a timer that is due before the time limit of any head. The runtime wakes itself with a system call for a timer
 /// that is due before all others, which would otherwise be that of each next request.
-async fn keep_a_timer() {
+pub(super) async fn keep_a_timer() {
     loop {
         tokio::time::sleep(HEAD_TIMEOUT / 2).await;
     }
 }
 
-async fn accept_each<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
-where
+async fn accept_each<S, F>(
+    mut next: impl AsyncFnMut() -> std::io::Result<S>,
+    mut serve: impl FnMut(S, u32) -> F,
+    mut spawn: impl FnMut(BoxedFuture),
+) where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut connection = 0;
@@ -330,10 +352,10 @@ where
             Ok(stream) => {
                 connection += 1;
                 let served = serve(stream, connection);
-                tokio::spawn(async move {
+                spawn(Box::pin(async move {
                     served.await;
                     drop(place);
-                });
+                }));
             }
             // Usually out of descriptors: wait and try again.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,

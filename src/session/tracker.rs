@@ -4,7 +4,7 @@ use super::pairing::Pairing;
 use crate::proposals::{Declared, PendingRequest, Registry};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
-use crate::wire::{Direction, Envelope, MessageKind};
+use crate::wire::{Direction, Envelope, MessageKind, json};
 use serde_json::{Map, Value};
 
 /// What the tracker found out about one message.
@@ -167,7 +167,7 @@ impl Tracker {
             _ => self.registry.of_method(method).is_some(),
         };
         match looked_at {
-            true if fits(params, MAX_PARAMS_BYTES).is_some() => trimmed(params),
+            true if fits(params, MAX_PARAMS_BYTES).is_some() => json::trimmed(params),
             true => outline(params, &["_meta", "arguments"]),
             false if era == Era::Modern => outline(params, &["_meta"]),
             false => outline(params, &[]),
@@ -180,10 +180,10 @@ impl Tracker {
         }
         if method == "initialize" {
             self.initialize_asked = true;
-            self.declared.client = trimmed(&params["capabilities"]);
+            self.declared.client = json::trimmed(&params["capabilities"]);
         } else if era == Era::Modern && method != "server/discover" && self.era != Some(Era::Legacy) {
             self.enter_modern(named_version(params));
-            self.declared.client = trimmed(&params["_meta"][meta::CLIENT_CAPABILITIES]);
+            self.declared.client = json::trimmed(&params["_meta"][meta::CLIENT_CAPABILITIES]);
         }
     }
 
@@ -203,12 +203,12 @@ impl Tracker {
                 self.version_text = Some(version.to_owned());
                 self.revision = Revision::parse(version);
                 self.era = Some(Era::Legacy);
-                self.declared.server = trimmed(&result["capabilities"]);
+                self.declared.server = json::trimmed(&result["capabilities"]);
             }
             // In an agreed session of the legacy era, a response to `server/discover` does not change what was
             // declared.
             "server/discover" if self.era != Some(Era::Legacy) => {
-                self.declared.server = trimmed(&result["capabilities"]);
+                self.declared.server = json::trimmed(&result["capabilities"]);
                 let versions =
                     || result["supportedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str);
                 let may_initialize = versions().any(|version| Era::of_version(version) == Era::Legacy);
@@ -252,23 +252,6 @@ fn fits(value: &Value, left: usize) -> Option<usize> {
     }
 }
 
-/// Clones a value without spare room. A plain clone of an object has as much room as the original.
-fn trimmed(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(trimmed).collect(),
-        Value::Object(members) => {
-            exact_object(members.iter().map(|(name, inner)| (name.clone(), trimmed(inner))).collect())
-        }
-        other => other.clone(),
-    }
-}
-
-fn exact_object(members: Vec<(String, Value)>) -> Value {
-    let mut object = Map::with_capacity(members.len());
-    object.extend(members);
-    Value::Object(object)
-}
-
 /// Returns the short values of an object, and of these objects in it. What is left out must not look like known data: a
 /// long text becomes `true` (it is there), an array or object `null`.
 fn outline(value: &Value, inner: &[&str]) -> Value {
@@ -276,13 +259,15 @@ fn outline(value: &Value, inner: &[&str]) -> Value {
     match value {
         Value::Object(members) if is_short(members) => {
             let short = |(name, item): (&String, &Value)| {
-                let item = match item {
-                    Value::Object(_) if inner.contains(&name.as_str()) => outline(item, &[]),
-                    other => outline_of_item(other),
+                let item = match (name.as_str(), item) {
+                    (name, Value::Object(_)) if inner.contains(&name) => outline(item, &[]),
+                    // No rule asks whether these are there.
+                    ("_meta" | "arguments", _) => return None,
+                    _ => outline_of_item(item),
                 };
                 (name.len() <= MAX_TEXT_BYTES).then(|| (name.clone(), item))
             };
-            exact_object(members.iter().filter_map(short).collect())
+            json::exact_object(members.iter().filter_map(short).collect())
         }
         other => outline_of_item(other),
     }
@@ -313,10 +298,7 @@ mod tests {
             json!({"name": "events_update", "arguments": outlined, "_meta": {"a": 1}})
         );
         let other = json!({"name": "echo", "arguments": {"a": 1}, "_meta": {"progressToken": 1, "b": {}}});
-        assert_eq!(
-            remembered("tools/call", &other),
-            json!({"name": "echo", "arguments": null, "_meta": {"progressToken": 1, "b": null}})
-        );
+        assert_eq!(remembered("tools/call", &other), json!({"name": "echo", "_meta": {"progressToken": 1, "b": null}}));
         let short = json!({"name": "events_update", "arguments": {"filter": {"tags": ["a"]}}});
         assert_eq!(remembered("tools/call", &short), short);
         assert_eq!(

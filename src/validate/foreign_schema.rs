@@ -3,6 +3,7 @@
 mod steps;
 
 use crate::proposals::recent::{Digest, Recent, digest};
+use crate::wire::json;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
@@ -76,7 +77,7 @@ impl Library {
         if let Some(schema) = known.get(&key).filter(|schema| schema.source == *source) {
             return Arc::clone(schema);
         }
-        let schema = Arc::new(ForeignSchema::new(source.clone()));
+        let schema = Arc::new(ForeignSchema::new(json::trimmed(source)));
         known.insert(key, Arc::clone(&schema));
         schema
     }

@@ -3,6 +3,7 @@
 //! The scan checks the structure only (whether quotes and brackets match). [`check`] says whether a text is valid JSON;
 //! it is slower.
 
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 const OTHER: u8 = 0;
@@ -443,6 +444,24 @@ pub(crate) fn first_fault(text: &[u8]) -> Option<usize> {
     let before = text.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1));
     let start: usize = before.map(<[u8]>::len).sum();
     Some((start + error.column().saturating_sub(1)).min(text.len()))
+}
+
+/// Clones a value without spare room. A plain clone of an object has as much room as the original.
+pub(crate) fn trimmed(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(trimmed).collect(),
+        Value::Object(members) => {
+            exact_object(members.iter().map(|(name, inner)| (name.clone(), trimmed(inner))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// Returns an object with room for exactly these members.
+pub(crate) fn exact_object(members: Vec<(String, Value)>) -> Value {
+    let mut object = Map::with_capacity(members.len());
+    object.extend(members);
+    Value::Object(object)
 }
 
 #[cfg(test)]

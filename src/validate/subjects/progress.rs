@@ -53,7 +53,7 @@ type Key = u64;
 #[derive(Debug)]
 struct Token {
     /// The number of the request.
-    asked: u64,
+    asked: u32,
     /// The last progress, or negative infinity.
     progress: f64,
     /// The time of the cancellation, or [`NEVER`].
@@ -69,7 +69,7 @@ const NEVER: i64 = i64::MAX;
 #[derive(Debug)]
 struct Asked {
     /// Requests are counted: several in a batch are one event.
-    number: u64,
+    number: u32,
     token: Option<Key>,
     /// The time of the cancellation, or [`NEVER`].
     cancelled: i64,
@@ -86,7 +86,7 @@ struct Progress {
     tokens: Recent<Key, Token>,
     requests: Recent<Key, Asked>,
     /// The number of the latest request.
-    latest: u64,
+    latest: u32,
 }
 
 impl Default for Progress {
@@ -114,7 +114,7 @@ impl Progress {
     fn request(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let Some(id) = message.observed.envelope.id.filter(|id| !id.is_null()) else { return };
         let direction = message.observed.direction;
-        self.latest += 1;
+        self.latest = self.latest.wrapping_add(1);
         let token = message.content().get("_meta").and_then(|meta| IdKey::of_value(meta.get("progressToken")?));
         let request = id.key().fingerprint(direction);
         let token = token.map(|token| self.use_token(message, &token, request, findings));

@@ -44,6 +44,7 @@ FIGURES: Figures = {
     "seek": stored.seek,
     "startup": stored.startup,
     "memory": stored.memory,
+    "validate": stored.validate,
     "mcp": stored.agents,
 }
 

@@ -7,6 +7,7 @@ import statistics
 import time
 from calendar import timegm
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from context import PRETTY_MESSAGES, Context
@@ -19,6 +20,7 @@ SEEKS = 50
 STARTS = 200
 LARGE_MESSAGES = 200
 LARGEST = 1 << 20
+TINY_MESSAGES = 10
 FILTER = "method:tools/call"
 JQ_FILTER = 'select(.message.method=="tools/call")'
 SIDES = {"client_to_server": "c", "server_to_client": "s"}
@@ -215,6 +217,29 @@ def memory(ctx: Context) -> list[Row]:
         messages.unlink()
     return [Row(f"peak RSS of {what}" + ("" if "whole" in what else ", messages up to 1 MiB"), size(most),
                 target=at_most(16, "MB"), value=most / 1e6) for what, most in peaks.items()]
+
+
+def validate(ctx: Context) -> list[Row]:
+    """All rules on all messages against jq, which only reads them, and on a few messages against a start alone."""
+    tiny = ctx.fresh("tiny.jsonl")
+    with open(ctx.jsonl, "rb") as whole:
+        tiny.write_bytes(b"".join(islice(whole, TINY_MESSAGES + 1)))
+    few = ctx.ours("validate", ctx.import_reel(tiny, ctx.work / "tiny.reel"))
+    starts = interleave_commands(ctx.runner, {"ours": few, "version": ctx.ours("--version")}, STARTS)
+    most = peak(ctx, 1, replace(ctx, bin=str(ctx.installed)).ours("validate", ctx.reel))
+    ours, theirs = walls(starts["ours"]), walls(starts["version"])
+    rows = [Row(f"validate, {TINY_MESSAGES} messages / --version", seconds(statistics.median(ours)),
+                seconds(statistics.median(theirs)), ratio=median_ratio(ours, theirs), target=at_most(30, "x"),
+                samples={"ours": ours, "version": theirs}),
+            Row("peak RSS of validate, whole reel", size(most), target=at_most(64, "MB"), value=most / 1e6)]
+    if ctx.jq is None:
+        return [*rows, skipped("validate / jq -c ., CPU time", "jq is not on this machine")]
+    commands = {"ours": ctx.ours("validate", ctx.reel), "jq": [ctx.jq, "-c", ".", str(ctx.jsonl)]}
+    samples = interleave_commands(ctx.runner, commands, ctx.pairs)
+    used = {name: cpus(runs) for name, runs in samples.items()}
+    return [*rows, Row("validate / jq -c ., CPU time", seconds(statistics.median(used["ours"])),
+                       seconds(statistics.median(used["jq"])), ratio=median_ratio(used["jq"], used["ours"]),
+                       target=at_least(3.1, "x"), samples=as_json(samples))]
 
 
 AGENT = [

@@ -2,6 +2,7 @@
 
 use crate::wire::{Direction, IdKey};
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
 
 /// The requests that wait for their responses, each with a value of the caller. If there are too many, the oldest ones
 /// are forgotten.
@@ -26,14 +27,20 @@ struct Requests<T> {
 /// At least this many requests are remembered, and at most twice as many. As many fill a hash table of 4,096 places.
 const MAX_OPEN: usize = 7 << 9;
 
-/// Room for more requests is given back if most of it is free.
-const MANY: usize = 28;
-
 /// Marks a request whose HTTP exchange failed. No exchange has this number.
 const GIVEN_UP: u32 = u32::MAX;
 
 /// The fingerprint of a request's stream, direction and id.
 type Key = u64;
+
+/// Gives back the room that answered requests left in a table, if that is most of it. Small tables keep theirs.
+pub(crate) fn give_room_back<K: Eq + Hash, V, S: BuildHasher>(open: &mut HashMap<K, V, S>) {
+    const SMALL: usize = 28;
+    let (room, used) = (open.capacity(), open.len());
+    if room > SMALL && room > 8 * used {
+        open.shrink_to(2 * used);
+    }
+}
 
 fn key(stream: u32, direction: Direction, id: &IdKey) -> Key {
     id.fingerprint((stream, direction))
@@ -142,10 +149,7 @@ impl<T> Pairing<T> {
         [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
             let (exchange, remembered) = requests.open.remove(&key)?;
             requests.exchanges.remove(&exchange);
-            let (room, used) = (requests.open.capacity(), requests.open.len());
-            if room > MANY && room > 8 * used {
-                requests.open.shrink_to(2 * used);
-            }
+            give_room_back(&mut requests.open);
             Some(remembered)
         })
     }

@@ -5,7 +5,7 @@ use crate::proposals::{Declared, PendingRequest, Registry};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::wire::{Direction, Envelope, MessageKind, json};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// What the tracker found out about one message.
 #[derive(Debug)]
@@ -255,9 +255,8 @@ fn fits(value: &Value, left: usize) -> Option<usize> {
 /// Returns the short values of an object, and of these objects in it. What is left out must not look like known data: a
 /// long text becomes `true` (it is there), an array or object `null`.
 fn outline(value: &Value, inner: &[&str]) -> Value {
-    let is_short = |members: &Map<String, Value>| members.len() <= MAX_TEXT_BYTES;
     match value {
-        Value::Object(members) if is_short(members) => {
+        Value::Object(members) if members.len() <= MAX_TEXT_BYTES => {
             let short = |(name, item): (&String, &Value)| {
                 let item = match (name.as_str(), item) {
                     (name, Value::Object(_)) if inner.contains(&name) => outline(item, &[]),

@@ -6,6 +6,7 @@ use super::subjects::progress::NEVER_ISSUED;
 use super::{rules, sender};
 use crate::proposals::{Findings, Registry};
 use crate::protocol::Era;
+use crate::session::pairing::give_room_back;
 use crate::session::tracker::Step;
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
 use answered::Answered;
@@ -14,8 +15,6 @@ use std::collections::HashMap;
 
 /// After this time without a response, a request that is pending at the end counts as unanswered (in nanoseconds).
 const LONG: i64 = 10_000_000_000;
-/// Room for more pending requests is given back if most of it is free.
-const MANY: usize = 28;
 
 /// A pending request.
 #[derive(Debug)]
@@ -126,9 +125,7 @@ impl Pairs {
 
     fn close(&mut self, key: u64) -> Option<Open> {
         let open = self.open.remove(&key)?;
-        if self.open.capacity() > MANY && self.open.capacity() > 8 * self.open.len() {
-            self.open.shrink_to(2 * self.open.len());
-        }
+        give_room_back(&mut self.open);
         self.waiting[open.direction as usize] -= 1;
         Some(open)
     }

@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// As many connections share the listener's own thread before a second one starts: few clients are served as quickly
-/// by one thread, in less memory.
+/// The number of connections that share the listener's own thread before a second one starts. One thread serves few
+/// clients as quickly, in less memory.
 const FEW: usize = 4;
 
 /// The threads that serve connections. Dropping it drops what the second thread serves.
@@ -67,6 +67,8 @@ impl SecondThread {
                     () = keep_a_timer() => {}
                 }
             });
+            // A name that is still being looked up must not hold up the end.
+            runtime.shutdown_background();
         })?;
         Ok(Self { handle, stop: Some(stop), thread: Some(thread) })
     }

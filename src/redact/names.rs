@@ -1,5 +1,7 @@
 //! Names that suggest a secret: of members, variables, flags, headers and query parameters.
 
+use super::pseudonym::has_mark;
+
 /// Words that suggest a secret wherever they stand in a name.
 const TELLING: [&str; 22] = [
     "password",
@@ -138,6 +140,11 @@ const WHOLE: [&str; 11] = ["key", "pat", "pw", "pwd", "pass", "pin", "otp", "sig
 const PARAMETERS: [&str; 10] =
     ["code", "sig", "jwt", "state", "sign", "assertion", "client_assertion", "code_verifier", "saml", "hmac"];
 
+/// The minimum length of a name whose pseudonym is likely to contain a short word.
+const LONG: usize = 32;
+/// The minimum length of a word that random letters hardly ever contain.
+const UNLIKELY: usize = 6;
+
 /// Returns the spellings of the words in other languages that differ in more than the case of ASCII letters.
 pub(super) fn foreign_spellings() -> Vec<String> {
     let capitalised = |word: &str| {
@@ -166,9 +173,13 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// Returns whether the name of a member suggests that its value is a secret. MCP's own names (`progressToken`,
-/// `nextCursor`) do not.
+/// `nextCursor`) do not. In a long name with a pseudonym, only long words count: the random letters may contain short
+/// ones, and then a redacted reel would show another value than its original.
 pub(crate) fn is_secret(name: &str) -> bool {
-    let words = words(name);
+    let mut words = words(name);
+    if name.len() >= LONG && has_mark(name.as_bytes()) {
+        words.retain(|word| word.len() >= UNLIKELY);
+    }
     let Some((last, before)) = words.split_last() else { return false };
     let previous = before.last().map(String::as_str);
     let is_about =
@@ -342,6 +353,10 @@ mod tests {
         ] {
             assert!(!is_secret(name), "{name}");
         }
+        for name in ["redactedToken", "redacted_otp", "redactedqPKd8Otp5tZkXo2MwzL0rYb_password"] {
+            assert!(is_secret(name), "{name}");
+        }
+        assert!(!is_secret("redactedqPKd8Otp5tZkXo2MwzL0rYb-pw"), "the letters of a pseudonym mean nothing");
     }
 
     #[test]

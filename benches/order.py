@@ -3,9 +3,9 @@
 
     cargo build --release && python3 benches/order.py [--bin target/release/mcpreel] [--work DIR]
 
-Runs them under callgrind (of valgrind), and writes the names of all functions that ran; those that
-most commands run come first. Only memory and startup time depend on it: a name that no
-function has any more does nothing. Regenerate it when `compare.py --only memory` comes close to its bound.
+Runs them under callgrind (of valgrind), and writes the names of all functions that ran; those that most commands run
+come first, and of these, those that run for each message. Only memory, startup time and latency depend on it: a name
+that no function has any more does nothing. Regenerate it when `compare.py --only memory` comes close to its bound.
 
 A name ends with a hash, which stays the same until the compiler changes. The same names without hashes come after
 them: they are less exact (one generic function has many copies) and still right with another compiler.
@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -25,6 +26,7 @@ from http_tap import Ways, exchange_large
 from measure import BenchError, Command
 from stored import LARGEST, fed, large_messages
 
+HOT_CALLS = 300  # a function that is called as often runs for each message
 FORMS = ("", "--full", "--format json", "--format table", "--jq .message.params")
 SMALL = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"add","arguments":{"a":1}}}\n'
 HEAD = """\
@@ -55,20 +57,27 @@ class Profiled(Context):
         return [*callgrind, *command]
 
 
-def profile(ctx: Profiled, name: str, run) -> set[str]:
-    """The names of all functions that a scenario ran, including libraries."""
+def profile(ctx: Profiled, name: str, run) -> Counter[str]:
+    """How often a scenario called each function that it ran, including libraries."""
     folder = ctx.work / f"order-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     print(f"{name} ...", flush=True)
     run(replace(ctx, folder=folder))
-    names = set()
+    called = Counter()
     for file in folder.iterdir():
-        found = re.findall(r"^c?fn=\(\d+\) (\S+)", file.read_text(errors="replace"), re.M)
-        names |= {re.sub(r"'\d+$", "", one) for one in found}
-    if not names:
+        names, callee = {}, None
+        for kind, number, found in re.findall(r"^(fn=|cfn=|calls=)\(?(\d+)\)?(?: (\S+))?", file.read_text(errors="replace"), re.M):
+            if kind == "calls=":
+                called[callee] += int(number)
+                continue
+            if found:
+                names[number] = re.sub(r"'\d+$", "", found)
+            callee = names[number]
+            called[callee] += 0
+    if not called:
         raise BenchError(f"callgrind wrote nothing for {name}")
-    return names
+    return called
 
 
 def record(ctx: Profiled) -> None:
@@ -82,7 +91,7 @@ def record(ctx: Profiled) -> None:
 
 def record_http(ctx: Profiled) -> None:
     ways = Ways(ctx)
-    ways.calls(ways.tap, 2, 20, -1)
+    ways.calls(ways.tap, 6, HOT_CALLS // 3, -1)
     for kind in ("json", "events"):
         exchange_large(ways, kind, 4)
 
@@ -109,14 +118,16 @@ def symbols(program: str) -> set[str]:
 
 
 def exact(name: str) -> str:
-    """A pattern for this one function, without the number of its copy."""
-    return f"*(.text.{re.sub(r'[.]([0-9]+|llvm[.].*)$', '', name)}*)"
+    """A pattern for this one function, without the number of its copy. The compiler puts cold functions elsewhere, but
+    those that were called belong to the others."""
+    name = re.sub(r"[.]([0-9]+|llvm[.].*)$", "", name)
+    return f"*(.text.{name}* .text.unlikely.{name}*)"
 
 
 def any_hash(name: str) -> str:
     """A pattern with wildcards for the parts that change from compiler to compiler."""
-    name = re.sub(r"17h[0-9a-f]{16}E.*$", "17h", name)
-    return exact(re.sub(r"Cs[0-9A-Za-z]+_(?=\d)", "Cs*_", name))
+    wild = re.sub(r"Cs[0-9A-Za-z]+_(?=[0-9])", "Cs*_", re.sub(r"17h[0-9a-f]{16}E.*$", "17h", name))
+    return exact(name) if wild == name else f"*(.text.{wild}*)"
 
 
 def main() -> int:
@@ -136,8 +147,9 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     known = symbols(ctx.bin)
-    who = {name: sorted(one for one, names in ran.items() if name in names) for name in set().union(*ran.values()) & known}
-    names = sorted(who, key=lambda name: (-len(who[name]), who[name], name))
+    who = {name: sorted(one for one, called in ran.items() if name in called) for name in set().union(*ran.values()) & known}
+    hot = {name for called in ran.values() for name, calls in called.items() if calls >= HOT_CALLS}
+    names = sorted(who, key=lambda name: (-len(who[name]), who[name], name not in hot, name))
     ordered = dict.fromkeys([*map(exact, names), *map(any_hash, names)])
     body = "".join(f"    {one}\n" for one in ordered)
     (ROOT / "order.ld").write_text(HEAD + body + TAIL)

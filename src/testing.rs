@@ -251,7 +251,7 @@ pub mod transport {
             pub use crate::transport::client::error_response::in_words;
         }
         pub mod http {
-            pub use crate::transport::client::http::{ExchangeEvent, ExchangeObserver};
+            pub use crate::transport::client::http::{ClientConnection, ExchangeEvent, ExchangeObserver};
         }
     }
     pub mod listen {

@@ -12,12 +12,13 @@ mod heads;
 mod injection_queue;
 mod injection_route;
 pub(crate) mod live;
+mod sessions;
 
 use super::queue::{Queue, Ready};
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
-use crate::transport::client::http::{BodyFilter, ClientAddress, ExchangeEvent, ExchangeObserver};
+use crate::transport::client::http::{BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Framing};
 use body::{BodyPiece, Reading};
@@ -33,17 +34,16 @@ use injection_queue::InjectionQueue;
 use injection_route::Endpoint;
 use serde::Serialize;
 use serde_json::json;
+use sessions::Sessions;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 /// The header that identifies a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-
-/// The maximum number of sessions to remember; the oldest is forgotten first.
-const MAX_SESSIONS: usize = 10_000;
 
 /// Allocates stream and exchange numbers for everything that records into one reel.
 #[derive(Debug, Default)]
@@ -82,16 +82,8 @@ pub(crate) struct Exchanges {
 
 #[derive(Default)]
 struct State {
-    /// The headers of each stream's last successful request, for injected messages.
-    heads: HashMap<u32, HeaderMap>,
-    /// The stream of each connection whose session has no id (yet).
-    connections: HashMap<u32, u32>,
-    sessions: HashMap<String, u32>,
-    /// Session ids in the order in which they appeared.
-    order: std::collections::VecDeque<String>,
-    /// The endpoints (path and query) to which HTTP+SSE clients post messages.
-    endpoints: HashMap<String, u32>,
     open: BTreeMap<u32, Box<Exchange>>,
+    sessions: Sessions,
     recorded: RecordedHeaders,
     /// The payload of the last head, for its space. A head has at most 128 KiB.
     space: Vec<u8>,
@@ -180,12 +172,10 @@ impl Exchanges {
             self.end_body(&mut exchange, number, Direction::ClientToServer);
             self.end_body(&mut exchange, number, Direction::ServerToClient);
         }
-        let named = std::mem::take(&mut state.sessions).into_values();
-        let unnamed: Vec<u32> = state.connections.drain().map(|(_, stream)| stream).collect();
-        let of_endpoints = std::mem::take(&mut state.endpoints).into_values();
-        let mut open: Vec<u32> = named.chain(unnamed).chain(of_endpoints).collect();
-        open.sort_unstable();
-        open.into_iter().for_each(|stream| self.close(stream, "the tap ended"));
+        std::mem::take(&mut state.sessions)
+            .streams()
+            .into_iter()
+            .for_each(|stream| self.close(stream, "the tap ended"));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -196,7 +186,7 @@ impl Exchanges {
         self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({ "by": by }));
     }
 
-    fn open_stream(&self, client: Option<&ClientAddress>) -> u32 {
+    fn open_stream(&self, client: Option<SocketAddr>) -> u32 {
         let stream = match self.first.swap(0, Ordering::Relaxed) {
             0 => self.numbers.stream(),
             first => first,
@@ -205,47 +195,41 @@ impl Exchanges {
         if let Some(server) = &self.server {
             about["server"] = server.as_str().into();
         }
-        if let Some(ClientAddress(client)) = client {
+        if let Some(client) = client {
             about["client"] = client.to_string().into();
         }
         self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
         stream
     }
 
-    fn begin_request(&self, connection: u32, head: &request::Parts) -> u32 {
+    fn begin_request(&self, connection: ClientConnection, head: &request::Parts) -> u32 {
         let mut state = self.lock();
         let number = self.numbers.exchange();
-        let client = head.extensions.get::<ClientAddress>();
         let session = text(head.headers.get(SESSION));
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-        let posted_to = state.endpoints.get(target).copied();
-        let known = session.as_ref().and_then(|session| state.sessions.get(session).copied()).or(posted_to);
+        let State { open, sessions, recorded, space } = &mut *state;
+        let posted_to = sessions.endpoints.get(target).copied();
+        let known = session.as_ref().and_then(|session| sessions.ids.get(session).copied()).or(posted_to);
         let is_mcp = posted_to.is_some() || session.is_some() || self.is_endpoint(head.uri.path());
         let stream = match (known, &session) {
             (Some(stream), _) => stream,
             (None, Some(session)) => {
-                let stream = self.open_stream(client);
-                state.remember(session, stream);
+                let stream = self.open_stream(connection.address);
+                sessions.remember(session, stream);
                 stream
             }
-            (None, None) => match state.connections.get(&connection) {
-                Some(stream) => *stream,
-                None => {
-                    let stream = self.open_stream(client);
-                    state.connections.insert(connection, stream);
-                    stream
-                }
-            },
+            (None, None) => {
+                *sessions.connections.entry(connection.number).or_insert_with(|| self.open_stream(connection.address))
+            }
         };
-        let State { recorded, space, .. } = &mut *state;
         space.clear();
         heads::push_request(space, recorded, head, target);
         self.push_payload(stream, number, Flags::toward(Direction::ClientToServer), space);
         // An announced endpoint is resolved against the headers of the GET request that opened its stream.
-        let has_known_headers = head.method == Method::POST && state.keeps_headers(stream, &head.headers);
+        let has_known_headers = head.method == Method::POST && sessions.keeps_headers(stream, &head.headers);
         let kind = lossy(head.headers.get(header::CONTENT_TYPE));
         let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
-        state.open.insert(
+        open.insert(
             number,
             Box::new(Exchange {
                 stream,
@@ -271,8 +255,8 @@ impl Exchanges {
 
     fn begin_response(&self, number: u32, head: &response::Parts) {
         let mut state = self.lock();
-        let Some(mut exchange) = state.open.remove(&number) else { return };
-        let State { recorded, space, .. } = &mut *state;
+        let State { open, sessions, recorded, space } = &mut *state;
+        let Some(exchange) = open.get_mut(&number) else { return };
         space.clear();
         heads::push_response(space, recorded, head);
         let failed = if head.status.as_u16() >= 400 { Flags::FAILED } else { Flags::default() };
@@ -280,27 +264,25 @@ impl Exchanges {
         exchange.is_answered = true;
         exchange.is_refused = head.status.is_client_error() || head.status.is_server_error();
         if let Some(session) = text(head.headers.get(SESSION))
-            && !state.sessions.contains_key(&session)
+            && !sessions.ids.contains_key(&session)
         {
             // The session now has an id. Later requests on this connection without an id belong to another session.
-            state.connections.retain(|_, stream| *stream != exchange.stream);
-            state.remember(&session, exchange.stream);
+            sessions.connections.retain(|_, stream| *stream != exchange.stream);
+            sessions.remember(&session, exchange.stream);
             exchange.session = Some(session);
         }
         let speaks = matches!(exchange.method, Method::GET | Method::POST) && exchange.is_mcp;
-        let is_known = exchange.session.as_ref().is_none_or(|session| state.sessions.contains_key(session));
+        let is_known = exchange.session.as_ref().is_none_or(|session| sessions.ids.contains_key(session));
         if speaks && is_known && head.status.is_success() && !exchange.headers.is_empty() {
-            state.keep_headers(exchange.stream, &exchange.headers);
+            sessions.keep_headers(exchange.stream, &exchange.headers);
         }
         if exchange.method == Method::POST {
             exchange.headers = HeaderMap::new();
         }
         if exchange.method == Method::DELETE
             && head.status.is_success()
-            && let Some(stream) = exchange.session.as_ref().and_then(|session| state.sessions.remove(session))
+            && let Some(stream) = exchange.session.as_ref().and_then(|session| sessions.forget(session))
         {
-            state.heads.remove(&stream);
-            state.order.retain(|session| exchange.session.as_ref() != Some(session));
             self.close(stream, "DELETE");
         }
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
@@ -315,12 +297,12 @@ impl Exchanges {
             exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable, length(&head.headers));
             exchange.coding = coding;
         }
-        state.open.insert(number, exchange);
     }
 
     fn push(&self, number: u32, direction: Direction, bytes: &[u8]) {
         let mut state = self.lock();
-        let Some(mut exchange) = state.open.remove(&number) else { return };
+        let State { open, sessions, .. } = &mut *state;
+        let Some(exchange) = open.get_mut(&number) else { return };
         let (stream, mut endpoint) = (exchange.stream, None);
         let decoded = match (&mut exchange.decoder, direction) {
             (Some(decoder), Direction::ServerToClient) => match decoder.push(bytes) {
@@ -338,26 +320,28 @@ impl Exchanges {
         let bytes = decoded.as_deref().unwrap_or(bytes);
         let reading = exchange.reading(direction);
         reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
-        if reading.held() > LONG && reading.held() + state.held() > MAX_HELD {
-            reading.let_go(|piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
-        }
         if let Some(endpoint) = endpoint {
             // As with a session id: the endpoint now identifies the requests of this stream.
-            state.connections.retain(|_, of| *of != stream);
-            let endpoint = self.resolve(&exchange, &endpoint);
+            sessions.connections.retain(|_, of| *of != stream);
+            let endpoint = self.resolve(exchange, &endpoint);
             if endpoint.leads_past {
                 self.report_bypass(stream);
             }
-            state.endpoints.insert(endpoint.target.clone(), stream);
+            sessions.endpoints.insert(endpoint.target.clone(), stream);
             exchange.endpoint = Some(endpoint);
         }
-        state.open.insert(number, exchange);
+        if exchange.reading(direction).held() > LONG
+            && state.held() > MAX_HELD
+            && let Some(exchange) = state.open.get_mut(&number)
+        {
+            exchange.reading(direction).let_go(|piece| drop(self.record(stream, number, direction, piece)));
+        }
     }
 
     fn end(&self, number: u32, direction: Direction, reason: Option<&str>, is_client_gone: bool) {
         let mut state = self.lock();
-        let Some(mut exchange) = state.open.remove(&number) else { return };
-        self.end_body(&mut exchange, number, direction);
+        let Some(exchange) = state.open.get_mut(&number) else { return };
+        self.end_body(exchange, number, direction);
         if let Some(reason) = reason {
             // Clients normally end such streams by closing them.
             let is_closed = exchange.is_answered && is_client_gone;
@@ -370,13 +354,11 @@ impl Exchanges {
             Direction::ServerToClient => exchange.response_over = true,
         }
         if !exchange.response_over || !exchange.request_over && reason.is_none() {
-            state.open.insert(number, exchange);
             return;
         }
-        if let Some(endpoint) = &exchange.endpoint
-            && let Some(stream) = state.endpoints.remove(&endpoint.target)
-        {
-            state.heads.remove(&stream);
+        let endpoint = state.open.remove(&number).and_then(|exchange| exchange.endpoint);
+        if let Some(stream) = endpoint.and_then(|endpoint| state.sessions.endpoints.remove(&endpoint.target)) {
+            state.sessions.heads.remove(&stream);
             self.close(stream, "the event stream ended");
         }
     }
@@ -482,33 +464,8 @@ impl Exchange {
     }
 }
 
-impl State {
-    /// Keeps the headers of a stream's last request for injected messages. A received header is a part of its connection's
-    /// whole buffer (8 KiB), so what is kept is a copy; it is made only if a header has changed.
-    fn keep_headers(&mut self, stream: u32, headers: &HeaderMap) {
-        if !self.keeps_headers(stream, headers) {
-            self.heads.insert(stream, without_length(headers).filter_map(copied).collect());
-        }
-    }
-
-    fn keeps_headers(&self, stream: u32, headers: &HeaderMap) -> bool {
-        self.heads.get(&stream).is_some_and(|known| known.iter().eq(without_length(headers)))
-    }
-
-    fn remember(&mut self, session: &str, stream: u32) {
-        self.sessions.insert(session.to_owned(), stream);
-        self.order.push_back(session.to_owned());
-        if self.order.len() > MAX_SESSIONS
-            && let Some(oldest) = self.order.pop_front()
-        {
-            let forgotten = self.sessions.remove(&oldest);
-            forgotten.map(|stream| self.heads.remove(&stream));
-        }
-    }
-}
-
 impl ExchangeObserver for Exchanges {
-    fn begin(&self, connection: u32, head: &request::Parts) -> u32 {
+    fn begin(&self, connection: ClientConnection, head: &request::Parts) -> u32 {
         self.begin_request(connection, head)
     }
 
@@ -528,9 +485,9 @@ impl ExchangeObserver for Exchanges {
     }
 
     fn client_closed(&self, connection: u32) {
-        let mut state = self.lock();
-        if let Some(stream) = state.connections.remove(&connection) {
-            state.heads.remove(&stream);
+        let sessions = &mut self.lock().sessions;
+        if let Some(stream) = sessions.connections.remove(&connection) {
+            sessions.heads.remove(&stream);
             self.close(stream, "the client hung up");
         }
     }
@@ -572,19 +529,6 @@ fn length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// The headers that other requests of the client have, too.
-fn without_length(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
-    headers.iter().filter(|(name, _)| **name != header::CONTENT_LENGTH)
-}
-
-/// A header with a buffer of its own.
-fn copied((name, value): (&HeaderName, &HeaderValue)) -> Option<(HeaderName, HeaderValue)> {
-    let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
-    let mut copy = HeaderValue::from_bytes(value.as_bytes()).ok()?;
-    copy.set_sensitive(value.is_sensitive());
-    Some((name, copy))
-}
-
 fn text(value: Option<&HeaderValue>) -> Option<String> {
     lossy(value).map(Cow::into_owned)
 }
@@ -595,25 +539,8 @@ fn lossy(value: Option<&HeaderValue>) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
+    use super::sessions::MAX_SESSIONS;
     use super::*;
-
-    #[test]
-    fn headers_that_are_kept_do_not_keep_their_connections_buffer() {
-        let buffer = Bytes::from(vec![b'x'; 8192]);
-        let value = HeaderValue::from_maybe_shared(buffer.slice(..20)).expect("letters");
-        let headers =
-            [(header::USER_AGENT, value.clone()), (header::ACCEPT, value), (header::CONTENT_LENGTH, 7.into())];
-        let mut state = State::default();
-        state.keep_headers(1, &HeaderMap::from_iter(headers));
-        assert!(buffer.is_unique());
-        let kept = |state: &State| {
-            state.heads[&1].iter().map(|(name, value)| format!("{name}: {value:?}")).collect::<Vec<_>>()
-        };
-        let x = "x".repeat(20);
-        assert_eq!(kept(&state), [format!("user-agent: \"{x}\""), format!("accept: \"{x}\"")]);
-        state.keep_headers(1, &HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("y"))]));
-        assert_eq!(kept(&state), ["accept: \"y\""]);
-    }
 
     #[test]
     fn sessions_that_ended_push_out_none_that_lives() {
@@ -622,7 +549,7 @@ mod tests {
         let exchange = |session: &str, method: Method| {
             let request = hyper::Request::builder().method(method).uri("/mcp").header(SESSION, session);
             let (request, ()) = request.body(()).expect("a request").into_parts();
-            let number = exchanges.begin(1, &request);
+            let number = exchanges.begin(ClientConnection { number: 1, address: None }, &request);
             let stream = exchanges.lock().open[&number].stream;
             exchanges.see(number, ExchangeEvent::RequestEnd(None));
             let (response, ()) = hyper::Response::new(()).into_parts();

@@ -5,7 +5,7 @@ use crate::common::web::{Asked, Reply, Step, Web, answer, event, legacy, modern,
 use crate::common::{Output, Stage, finish, until};
 use futures_util::{SinkExt, StreamExt};
 use hyper::http::request;
-use mcpreel::testing::transport::client::http::{ExchangeEvent, ExchangeObserver};
+use mcpreel::testing::transport::client::http::{ClientConnection, ExchangeEvent, ExchangeObserver};
 use mcpreel::testing::transport::{Incoming, Observers, Remote};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -1186,10 +1186,10 @@ impl Kept {
 }
 
 impl ExchangeObserver for Kept {
-    fn begin(&self, connection: u32, head: &request::Parts) -> u32 {
+    fn begin(&self, connection: ClientConnection, head: &request::Parts) -> u32 {
         let mut kept = self.0.lock().expect("no panic");
         let number = u32::try_from(kept.len()).expect("a few");
-        kept.extend([format!("begin {connection}"), format!("{} {}", head.method, head.uri.path())]);
+        kept.extend([format!("begin {}", connection.number), format!("{} {}", head.method, head.uri.path())]);
         number
     }
 

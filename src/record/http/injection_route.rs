@@ -37,7 +37,7 @@ impl Exchanges {
     pub(crate) fn sessions(&self) -> Vec<u32> {
         let state = self.lock();
         let joined = state.open_injection_queues(Direction::ClientToServer).map(|(exchange, _)| exchange.stream);
-        joined.chain(state.heads.keys().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
+        joined.chain(state.sessions.heads.keys().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
     /// Chooses the session, and the route of a message to its server or its client.
@@ -74,7 +74,7 @@ impl Exchanges {
         if let Some((_, injection_queue)) = injection_queues.find(|(exchange, _)| exchange.stream == stream) {
             return Ok(InjectionRoute::Into(Arc::clone(injection_queue)));
         }
-        let headers = state.heads.get(&stream).cloned().ok_or("the session has ended")?;
+        let headers = state.sessions.heads.get(&stream).cloned().ok_or("the session has ended")?;
         let mut of_stream = state.open.values().filter(|exchange| exchange.stream == stream);
         let Some((exchange, endpoint)) = of_stream.find_map(|it| Some((it, it.endpoint.as_ref()?))) else {
             return Ok(InjectionRoute::Post(headers, None));

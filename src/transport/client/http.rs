@@ -203,18 +203,22 @@ pub enum ExchangeEvent<'a> {
     Refused(http::StatusCode, &'a str),
 }
 
-/// The address of a client, among the extensions of a request's head.
+/// A client's connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ClientAddress(pub SocketAddr);
+pub struct ClientConnection {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The client's address, if it is known.
+    pub address: Option<SocketAddr>,
+}
 
 /// Observes every exchange by its number.
 pub trait ExchangeObserver: Send + Sync {
-    /// A new exchange with this head on a client connection (numbered by the caller, from 1). Returns the exchange's
-    /// number.
-    fn begin(&self, connection: u32, head: &http::request::Parts) -> u32;
+    /// A new exchange with this head on a client's connection. Returns the exchange's number.
+    fn begin(&self, connection: ClientConnection, head: &http::request::Parts) -> u32;
     /// An event of an exchange.
     fn see(&self, exchange: u32, seen: ExchangeEvent<'_>);
-    /// A client's connection ended.
+    /// A client's connection with this number ended.
     fn client_closed(&self, connection: u32);
     /// Whether to hold back request bodies and pass them to [`ExchangeObserver::filter`] first.
     fn sifts(&self) -> bool {
@@ -347,7 +351,7 @@ pub(crate) fn place(uri: &Uri) -> String {
 pub(crate) struct NoObserver;
 
 impl ExchangeObserver for NoObserver {
-    fn begin(&self, _connection: u32, _head: &http::request::Parts) -> u32 {
+    fn begin(&self, _connection: ClientConnection, _head: &http::request::Parts) -> u32 {
         0
     }
 

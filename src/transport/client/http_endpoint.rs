@@ -2,7 +2,7 @@
 //! limits.
 
 use super::error_response::Refusal;
-use super::http::{ExchangeEvent, HttpClient, HttpError, NoObserver, SharedObserver, empty, full};
+use super::http::{ClientConnection, ExchangeEvent, HttpClient, HttpError, NoObserver, SharedObserver, empty, full};
 use super::login::{Attempts, Login, discard};
 use super::remote::{NoticeCallback, Remote, TransportNotice};
 use crate::wire::MessageLimit;
@@ -23,8 +23,8 @@ use tokio::time::timeout;
 /// The maximum number of redirects of one request.
 const MAX_REDIRECTS: usize = 5;
 
-/// The connection number for the observer: this is one client, however many connections it has.
-const CONNECTION: u32 = 1;
+/// The connection for the observer: this is one client, however many connections it has.
+const CONNECTION: ClientConnection = ClientConnection { number: 1, address: None };
 
 /// One URL of a server, and how to send requests to it.
 #[derive(Clone)]
@@ -195,7 +195,7 @@ impl Endpoint {
 
     /// Reports to the observer that there will be no more exchanges.
     pub(crate) fn report_closed(&self) {
-        self.watch.client_closed(CONNECTION);
+        self.watch.client_closed(CONNECTION.number);
     }
 
     /// The headers of one request: its own and the shared ones, which take precedence.

@@ -8,8 +8,8 @@ use super::spread::Spread;
 use super::upstream::Upstream;
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{
-    Body, BodyError, BodyFilter, ClientAddress, ExchangeEvent, HttpClient, HttpError, MAX_HEAD_BYTES, SharedObserver,
-    empty, full,
+    Body, BodyError, BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver, HttpClient, HttpError,
+    MAX_HEAD_BYTES, SharedObserver, empty, full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
 use crate::transport::client::login::{Attempts, Login, body_of, discard};
@@ -111,16 +111,15 @@ impl Proxy {
         accept_on(
             async || listener.accept().await?.0.into_std(),
             move |stream: std::net::TcpStream, connection| {
-                let proxy = Arc::clone(&proxy);
-                let client = stream.peer_addr().ok().map(ClientAddress);
-                let line = Arc::new(Line { watch: Arc::clone(&proxy.watch), connection, client });
-                let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
+                let upstream = Upstream::new(proxy.client.clone(), proxy.origin.clone());
                 let closed = upstream.closed();
+                let client = ClientConnection { number: connection, address: stream.peer_addr().ok() };
+                let connection = Arc::new(Connection { proxy: Arc::clone(&proxy), client });
+                let line = Arc::new(Line { connection, upstream });
                 let service_line = Arc::clone(&line);
                 let service = service_fn(move |request| {
-                    let (proxy, upstream, line) =
-                        (Arc::clone(&proxy), Arc::clone(&upstream), Arc::clone(&service_line));
-                    async move { Ok::<_, Infallible>(proxy.relay(&line, &upstream, request).await) }
+                    let line = Arc::clone(&service_line);
+                    async move { Ok::<_, Infallible>(line.connection.proxy.relay(&line, request).await) }
                 });
                 async move {
                     // The thread that serves a connection waits for its data, too.
@@ -135,13 +134,11 @@ impl Proxy {
         .await;
     }
 
-    async fn relay(&self, line: &Arc<Line>, upstream: &Upstream, request: Request<Incoming>) -> Response<Body> {
+    async fn relay(&self, line: &Arc<Line>, request: Request<Incoming>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
-        let watch = Arc::clone(&self.watch);
-        if let Some(client) = line.client {
-            head.extensions.insert(client);
-        }
-        let mut passage = Passage { exchange: watch.begin(line.connection, &head), watch, answered: false };
+        let connection = Arc::clone(&line.connection);
+        let exchange = self.watch.begin(connection.client, &head);
+        let mut passage = Passage { connection, exchange, answered: false };
         if let Err((status, reason)) = self.admit(&head) {
             return passage.refuse(status, &reason);
         }
@@ -165,7 +162,7 @@ impl Proxy {
         } else {
             RequestBody::Passing(passage.tee(body, Direction::ClientToServer, self.body_limit, None))
         };
-        let mut response = match self.send(&passage, upstream, head, body).await {
+        let mut response = match self.send(&passage, &line.upstream, head, body).await {
             Ok(response) => response,
             Err((error @ HttpError::TooLong(_), _)) => {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
@@ -430,29 +427,41 @@ fn strip(headers: &mut HeaderMap) {
     }
 }
 
+/// What the exchanges of one client's connection share. Only the thread of the connection counts the references to it:
+/// those to the proxy are counted by several threads, which would wait for each other's caches.
+struct Connection {
+    proxy: Arc<Proxy>,
+    client: ClientConnection,
+}
+
+impl Connection {
+    fn watch(&self) -> &dyn ExchangeObserver {
+        &*self.proxy.watch
+    }
+}
+
 /// A client's connection, whatever its protocol. Reports its end when dropped.
 struct Line {
-    watch: SharedObserver,
-    connection: u32,
-    client: Option<ClientAddress>,
+    connection: Arc<Connection>,
+    upstream: Upstream,
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        self.watch.client_closed(self.connection);
+        self.connection.watch().client_closed(self.connection.client.number);
     }
 }
 
 /// One exchange that passes through. If it is dropped before a response, it reports that the client disconnected.
 struct Passage {
-    watch: SharedObserver,
+    connection: Arc<Connection>,
     exchange: u32,
     answered: bool,
 }
 
 impl Passage {
     fn see(&self, seen: ExchangeEvent<'_>) {
-        self.watch.see(self.exchange, seen);
+        self.connection.watch().see(self.exchange, seen);
     }
 
     /// An error response of the proxy's own.
@@ -476,7 +485,8 @@ impl Passage {
                 let bytes = Bytes::from(bytes);
                 self.see(ExchangeEvent::RequestBody(&bytes));
                 self.see(ExchangeEvent::RequestEnd(None));
-                if self.watch.sifts() { Ok(self.watch.filter(self.exchange, bytes)) } else { Ok(Some(bytes)) }
+                let watch = self.connection.watch();
+                if watch.sifts() { Ok(watch.filter(self.exchange, bytes)) } else { Ok(Some(bytes)) }
             }
             Err(BodyFault::TooLong) => {
                 let reason = HttpError::TooLong(intake.limit.bytes() as u64).to_string();
@@ -497,9 +507,8 @@ impl Passage {
     }
 
     fn tee(&self, body: Incoming, direction: Direction, limit: u64, body_filter: Option<Box<dyn BodyFilter>>) -> Body {
-        let watch = Arc::clone(&self.watch);
-        let exchange = self.exchange;
-        let mut tee = Tee { body, watch, exchange, direction, passed: 0, limit, ended: false, body_filter };
+        let (connection, exchange) = (Arc::clone(&self.connection), self.exchange);
+        let mut tee = Tee { body, connection, exchange, direction, passed: 0, limit, ended: false, body_filter };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -518,7 +527,7 @@ impl Drop for Passage {
 /// A body that is observed as it passes.
 struct Tee {
     body: Incoming,
-    watch: SharedObserver,
+    connection: Arc<Connection>,
     exchange: u32,
     direction: Direction,
     passed: u64,
@@ -531,7 +540,7 @@ struct Tee {
 impl Tee {
     fn end(&mut self, reason: Option<&str>) {
         if !std::mem::replace(&mut self.ended, true) {
-            self.watch.see(
+            self.connection.watch().see(
                 self.exchange,
                 match self.direction {
                     Direction::ClientToServer => ExchangeEvent::RequestEnd(reason),
@@ -546,7 +555,7 @@ impl Tee {
         if self.passed > self.limit {
             return Err(HttpError::TooLong(self.limit).into());
         }
-        self.watch.see(self.exchange, seen(self.direction, bytes));
+        self.connection.watch().see(self.exchange, seen(self.direction, bytes));
         Ok(())
     }
 }
@@ -616,7 +625,7 @@ impl Drop for Tee {
         match self.direction {
             Direction::ClientToServer => self.end(Some("the rest was not taken")),
             Direction::ServerToClient if !std::mem::replace(&mut self.ended, true) => {
-                self.watch.see(self.exchange, ExchangeEvent::ClientGone("the client hung up"));
+                self.connection.watch().see(self.exchange, ExchangeEvent::ClientGone("the client hung up"));
             }
             Direction::ServerToClient => {}
         }
@@ -648,7 +657,7 @@ async fn carry(
     direction: Direction,
     passage: &Passage,
 ) -> Option<String> {
-    let mut body_filter = passage.watch.body_filter(passage.exchange, direction);
+    let mut body_filter = passage.connection.watch().body_filter(passage.exchange, direction);
     let mut chunk = vec![0u8; 16 << 10];
     let broke = loop {
         let passed = tokio::select! {

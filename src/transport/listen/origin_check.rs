@@ -141,9 +141,9 @@ impl Authority {
             None => {
                 let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
                 let name = name.strip_suffix('.').unwrap_or(name);
-                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-                let is_label = |label: &str| !label.is_empty() && label.bytes().all(is_plain);
-                name.split('.').all(is_label).then_some((name, port))?
+                let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+                let is_label = |label: &[u8]| !label.is_empty() && label.iter().all(is_plain);
+                name.as_bytes().split(|byte| *byte == b'.').all(is_label).then_some((name, port))?
             }
         };
         let port = match port.strip_prefix(':') {

@@ -539,7 +539,7 @@ fn lossy(value: Option<&HeaderValue>) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::sessions::MAX_SESSIONS;
+    use super::sessions::{MAX_KEPT_HEADERS, MAX_SESSIONS};
     use super::*;
 
     #[test]
@@ -568,7 +568,8 @@ mod tests {
         for number in 0..=MAX_SESSIONS {
             exchange(&number.to_string(), Method::POST);
         }
-        assert_eq!(exchanges.sessions().len(), MAX_SESSIONS);
+        assert_eq!(exchanges.lock().sessions.ids.len(), MAX_SESSIONS);
+        assert_eq!(exchanges.sessions().len(), MAX_KEPT_HEADERS);
         assert!(exchanges.lock().open.is_empty());
     }
 }

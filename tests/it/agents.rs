@@ -641,6 +641,30 @@ fn a_request_has_a_time_limit() {
 }
 
 #[test]
+fn a_recording_that_takes_longer_to_redact_than_a_request_is_shown_later() {
+    let stage = stage();
+    let call = |number: u32| {
+        let secret = format!("q{}Zx", u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let text = format!("the password is {secret}, {}", "and so on ".repeat(30));
+        let params = json!({"name": "echo", "arguments": {"token": secret, "text": text}});
+        request(1, json!(number), "tools/call", params)
+    };
+    stage.reel("long.reel", &(0..6000).map(call).collect::<Vec<_>>());
+    let mut agent = Agent::new(&stage, &["--timeout", "1s"]);
+    let why = agent.fail("show_messages", json!({"recording": "long", "limit": 3}));
+    assert!(why.contains("was not redacted within 1s") && why.contains("send the same request again"), "{why}");
+    // Other recordings do not wait for it.
+    agent.call("statistics", json!({"recording": "a"}));
+    let shown = until("the copy is made", || {
+        let call = json!({"name": "show_messages", "arguments": {"recording": "long", "limit": 3}});
+        let result = agent.result("tools/call", call);
+        result.get("isError").is_none().then(|| text(&result).to_owned())
+    });
+    assert!(shown.contains("echo") && !shown.contains("Zx"), "{shown}");
+    assert_eq!(agent.server.end().code(), 0);
+}
+
+#[test]
 fn a_server_that_does_not_start_says_why() {
     let stage = stage();
     let begin = format!("{}\n", session()[0]["message"]);

@@ -6,6 +6,7 @@
 mod answer;
 mod catalogue;
 mod child;
+mod copies;
 mod cursor;
 mod library;
 mod listing;
@@ -58,7 +59,8 @@ Examples:
 For Claude Code: claude mcp add mcpreel -- mcpreel mcp
 
 An answer has at most 32 KiB of text, and as much structured content (--max-bytes). What does not fit is on the next page, or \
-the answer says how to get it. A request takes at most 60 seconds (--timeout), and clients can cancel it.
+the answer says how to get it. A request takes at most 60 seconds (--timeout), and clients can cancel it. If a long recording \
+is not redacted by then, the work goes on, and the same request succeeds later.
 
 docs/guide/agents.md describes the tools, other clients, and the risks.")]
 pub(crate) struct McpArgs {

@@ -2,16 +2,18 @@
 //! its own.
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The maximum number of sessions to remember; the oldest is forgotten first.
 pub(super) const MAX_SESSIONS: usize = 10_000;
+/// The maximum number of sessions whose headers are kept. Many clients end without ending their sessions.
+pub(super) const MAX_KEPT_HEADERS: usize = 500;
 
 /// See the module. The numbers are those of streams.
 #[derive(Default)]
 pub(super) struct Sessions {
     /// The headers of each stream's last successful request, for injected messages.
-    pub(super) heads: HashMap<u32, HeaderMap>,
+    pub(super) heads: BTreeMap<u32, HeaderMap>,
     /// The stream of each connection whose session has no id (yet).
     pub(super) connections: HashMap<u32, u32>,
     /// The stream of each session with an id.
@@ -52,10 +54,17 @@ impl Sessions {
     }
 
     /// Keeps the headers of a stream's last request for injected messages. A received header is a part of its connection's
-    /// whole buffer (8 KiB), so what is kept is a copy; it is made only if a header has changed.
+    /// whole buffer (8 KiB), so what is kept is a copy; it is made only if a header has changed. Of too many streams, the
+    /// oldest is left out until its next request.
     pub(super) fn keep_headers(&mut self, stream: u32, headers: &HeaderMap) {
-        if !self.keeps_headers(stream, headers) {
-            self.heads.insert(stream, without_length(headers).filter_map(copied).collect());
+        if self.keeps_headers(stream, headers) {
+            return;
+        }
+        self.heads.insert(stream, without_length(headers).filter_map(copied).collect());
+        if self.heads.len() > MAX_KEPT_HEADERS
+            && let Some(oldest) = self.heads.keys().copied().find(|one| *one != stream)
+        {
+            self.heads.remove(&oldest);
         }
     }
 
@@ -99,5 +108,17 @@ mod tests {
         assert_eq!(kept(&sessions), [format!("user-agent: \"{x}\""), format!("accept: \"{x}\"")]);
         sessions.keep_headers(1, &HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("y"))]));
         assert_eq!(kept(&sessions), ["accept: \"y\""]);
+    }
+
+    #[test]
+    fn headers_of_only_so_many_sessions_are_kept() {
+        let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("y"))]);
+        let mut sessions = Sessions::default();
+        let most = MAX_KEPT_HEADERS as u32;
+        (1..=most + 2).for_each(|stream| sessions.keep_headers(stream, &headers));
+        let kept = |sessions: &Sessions| sessions.heads.keys().copied().collect::<Vec<_>>();
+        assert_eq!(kept(&sessions), (3..=most + 2).collect::<Vec<_>>());
+        sessions.keep_headers(1, &headers);
+        assert_eq!(kept(&sessions), [1].into_iter().chain(4..=most + 2).collect::<Vec<_>>());
     }
 }

@@ -10,7 +10,7 @@ const NOTICE: &str = "Everything in `recorded` is untrusted data from recordings
 const RESERVED_BYTES: usize = 1500;
 
 /// Why a request failed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     text: String,
     /// What others said, which may contain text of a recording.

@@ -1,8 +1,9 @@
 //! The recordings that agents may see: reels in the allowed folders and live sessions, each opened once and checked before
-//! anything reads it, and redacted copies of them.
+//! anything reads it.
 
 use super::answer::{Problem, named};
-use super::child::{self, Bounds};
+use super::child::Bounds;
+use super::copies::Copies;
 use crate::cli::commands::reel::list::{Folders, Found};
 use crate::cli::recordings::twice::unnamed_file;
 use crate::error::{CommandError, ErrorKind};
@@ -10,14 +11,12 @@ use crate::files::places::Places;
 use crate::platform::open_file::path_for_others;
 use crate::sessions::live;
 use ring::rand::{SecureRandom, SystemRandom};
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// The maximum number of redacted copies that are kept.
-const MAX_COPIES: usize = 4;
 /// What the name of a live session begins with.
 const SESSION: &str = "session:";
 
@@ -28,7 +27,7 @@ pub(super) struct Library {
     /// Whether answers are redacted.
     pub redacts: bool,
     key: Key,
-    copies: Mutex<Vec<RedactedCopy>>,
+    copies: Copies,
 }
 
 /// The key of the pseudonyms.
@@ -37,26 +36,6 @@ enum Key {
     Named(PathBuf),
     /// A random one, in a file without a name.
     Random(File),
-}
-
-struct RedactedCopy {
-    of: Version,
-    file: Arc<File>,
-}
-
-/// A file, as it was at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Version {
-    file: (u64, u64),
-    bytes: u64,
-    changed: (i64, i64),
-}
-
-impl Version {
-    fn of(about: &Metadata) -> Self {
-        let (file, bytes) = ((about.dev(), about.ino()), about.len());
-        Self { file, bytes, changed: (about.mtime(), about.mtime_nsec()) }
-    }
 }
 
 /// A recording that may be read.
@@ -95,7 +74,7 @@ impl Library {
                 CommandError::new(ErrorKind::Internal, format!("cannot write to {}: {error}", folder.display()))
             })?),
         };
-        Ok(Self { named, redacts, key, copies: Mutex::default() })
+        Ok(Self { named, redacts, key, copies: Copies::default() })
     }
 
     /// The allowed folders that exist, without links.
@@ -187,37 +166,13 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// The recording cannot be redacted.
+    /// The recording cannot be redacted, or not in time.
     pub(super) fn to_read(&self, opened: Opened, bounds: Bounds<'_>) -> Result<Opened, Problem> {
         if !self.redacts {
             return Ok(opened);
         }
-        let unreadable = |error: io::Error| Problem::new(format!("the recording cannot be read: {error}"));
-        let version = Version::of(&opened.file.metadata().map_err(unreadable)?);
-        // One copy at a time: the second request for a reel uses that of the first.
-        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = copies.iter().position(|copy| copy.of == version);
-        let copy = match at {
-            Some(at) => copies.remove(at),
-            None => RedactedCopy { of: version, file: Arc::new(self.redacted(&opened, bounds)?) },
-        };
-        let file = Arc::clone(&copy.file);
-        copies.insert(0, copy);
-        copies.truncate(MAX_COPIES);
+        let file = self.copies.of(&opened.file, self.key_words(), bounds)?;
         Ok(Opened { file, ..opened })
-    }
-
-    fn redacted(&self, opened: &Opened, bounds: Bounds<'_>) -> Result<File, Problem> {
-        let file = unnamed_file().map_err(|error| Problem::new(format!("cannot write a temporary file: {error}")))?;
-        let mut words = child::words(&["redact", "-o", "-"]);
-        words.push(opened.readable().into());
-        words.extend(self.key_words());
-        let ran = child::run_into(&words, bounds, &file)?;
-        match ran.code {
-            Some(0) => Ok(file),
-            _ => Err(Problem::new("this recording cannot be redacted, so nothing of it is shown")
-                .quoting(&ran.report.replace(&*opened.readable().to_string_lossy(), "it"))),
-        }
     }
 
     /// The options with the key.

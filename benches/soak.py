@@ -68,19 +68,30 @@ class Result:
 
     def growth(self, of: Callable[[Sample], int]) -> int:
         """By how much the highest value after the warm-up exceeds the highest during it."""
-        end = self.samples[-1].at * WARM_UP
-        before = [of(sample) for sample in self.samples if sample.at <= end]
-        after = [of(sample) for sample in self.samples if sample.at > end]
+        before, after, _ = self.parts(of)
         return max(after) - max(before)
+
+    def left_behind(self, of: Callable[[Sample], int]) -> int:
+        """By how much the lowest value at the end exceeds the highest during the warm-up. What ends takes a moment, in
+        which its successor exists, too."""
+        before, _, last = self.parts(of)
+        return min(last) - max(before)
+
+    def parts(self, of: Callable[[Sample], int]) -> tuple[list[int], list[int], list[int]]:
+        """The values during the warm-up, after it, and in as long a time at the end."""
+        end = self.samples[-1].at
+        within = lambda begin, end: [of(sample) for sample in self.samples if begin < sample.at <= end]
+        return within(-1, end * WARM_UP), within(end * WARM_UP, end), within(end * (1 - WARM_UP), end)
 
     def judge(self) -> None:
         if len(self.samples) < 20:
             self.problems.append(f"only {len(self.samples)} samples: too short to judge")
             return
-        for what, of, bound in (("memory", lambda s: s.memory, MAX_GROWTH), ("threads", lambda s: s.threads, MAX_MORE),
-                                ("descriptors", lambda s: s.descriptors, MAX_MORE)):
-            if (grown := self.growth(of)) > bound:
-                self.problems.append(f"{what} grew by {grown:,}")
+        if (grown := self.growth(lambda sample: sample.memory)) > MAX_GROWTH:
+            self.problems.append(f"memory grew by {grown:,}")
+        for what, of in (("threads", lambda sample: sample.threads), ("descriptors", lambda sample: sample.descriptors)):
+            if (left := self.left_behind(of)) > MAX_MORE:
+                self.problems.append(f"{left:,} {what} are left behind")
 
 
 def sample(pid: int, at: float) -> Sample | None:

@@ -13,10 +13,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The maximum number of copies that are kept.
+/// The maximum number of copies that are kept, in addition to those for which requests wait.
 const MAX_COPIES: usize = 4;
 /// How long the work on a copy may take.
 const MAX_WORK: Duration = Duration::from_secs(3600);
+/// The references to work for which no request waits: of its copy, and of its thread.
+const UNAWAITED: usize = 2;
 /// How often a request that waits finds out whether it was cancelled.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -90,7 +92,12 @@ impl Copies {
         };
         let work = Arc::clone(&copy.work);
         copies.insert(0, copy);
-        copies.truncate(MAX_COPIES);
+        while copies.len() > MAX_COPIES {
+            let last = |is: &dyn Fn(&RedactedCopy) -> bool| copies.iter().rposition(is);
+            let is_unawaited = |copy: &RedactedCopy| Arc::strong_count(&copy.work) <= UNAWAITED;
+            let Some(at) = last(&|copy| copy.work.is_over()).or_else(|| last(&is_unawaited)) else { break };
+            copies.remove(at);
+        }
         Ok(work)
     }
 }
@@ -190,5 +197,28 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &work(version)), "the same version");
         assert!(!Arc::ptr_eq(&first, &work(Version { bytes: 9, ..version })), "another version");
         assert!(!Arc::ptr_eq(&first, &work(Version { file: (1, 3), ..version })), "another file");
+    }
+
+    #[test]
+    fn work_for_which_a_request_waits_is_kept_and_a_finished_copy_goes_first() {
+        let (copies, threads) = (Copies::default(), Mutex::<Vec<Arc<Work>>>::default());
+        let work = |inode: u64| {
+            let version = Version { file: (1, inode), bytes: 3, changed: (4, 5) };
+            let begin = || {
+                let work = Arc::<Work>::default();
+                lock(&threads).push(Arc::clone(&work));
+                Ok(work)
+            };
+            copies.work_on(version, begin).expect("begun")
+        };
+        let kept = || lock(&copies.0).iter().map(|copy| copy.of.file.1).collect::<Vec<_>>();
+        let awaited: Vec<Arc<Work>> = (1..=2).map(work).collect();
+        *lock(&work(3).made) = Some(Err(Problem::new("over")));
+        (4..=6).for_each(|inode| drop(work(inode)));
+        // 3 was finished; 4 is the oldest for which no request waits.
+        assert_eq!(kept(), [6, 5, 2, 1]);
+        let others: Vec<Arc<Work>> = (5..=8).map(work).collect();
+        assert_eq!(kept(), [8, 7, 6, 5, 2, 1], "requests wait for all");
+        drop((awaited, others));
     }
 }

@@ -37,6 +37,14 @@ fn push_member(out: &mut Vec<u8>, name: &str, value: &str) {
     push_text(out, value);
 }
 
+/// A header with a buffer of its own, to be kept: a received one is a part of its connection's whole buffer (8 KiB).
+pub(super) fn copied((name, value): (&HeaderName, &HeaderValue)) -> Option<(HeaderName, HeaderValue)> {
+    let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
+    let mut copy = HeaderValue::from_bytes(value.as_bytes()).ok()?;
+    copy.set_sensitive(value.is_sensitive());
+    Some((name, copy))
+}
+
 /// Values of a header, and the CBOR of the header with each.
 type Values = Vec<(HeaderValue, Box<[u8]>)>;
 
@@ -61,12 +69,15 @@ impl RecordedHeaders {
         let text = String::from_utf8_lossy(value.as_bytes());
         push_head(out, major::ARRAY, 2);
         push_member(out, name.as_str(), &redact::redact_header(name.as_str(), &text));
-        if value.len() <= MAX_VALUE_BYTES && (self.0.len() < MAX_NAMES || self.0.contains_key(name)) {
-            let values = self.0.entry(name.clone()).or_default();
+        if value.len() <= MAX_VALUE_BYTES
+            && (self.0.len() < MAX_NAMES || self.0.contains_key(name))
+            && let Some((name, value)) = copied((name, value))
+        {
+            let values = self.0.entry(name).or_default();
             if values.len() == MAX_VALUES {
                 values.remove(0);
             }
-            values.push((value.clone(), out[start..].into()));
+            values.push((value, out[start..].into()));
         }
     }
 }
@@ -95,6 +106,16 @@ mod tests {
             assert_eq!(recorded(&mut headers, "accept", "text/html"), "text/html");
         }
         assert_eq!(headers.0.len(), 3);
+    }
+
+    #[test]
+    fn headers_that_are_remembered_do_not_keep_their_connections_buffer() {
+        let buffer = bytes::Bytes::from(vec![b'x'; 8192]);
+        let value = HeaderValue::from_maybe_shared(buffer.slice(..20)).expect("letters");
+        let mut headers = RecordedHeaders::default();
+        headers.push(&mut Vec::new(), &[(hyper::header::ACCEPT, value)].into_iter().collect());
+        assert_eq!(headers.0.len(), 1);
+        assert!(buffer.is_unique());
     }
 
     #[test]

@@ -74,7 +74,10 @@ impl Exchanges {
         if let Some((_, injection_queue)) = injection_queues.find(|(exchange, _)| exchange.stream == stream) {
             return Ok(InjectionRoute::Into(Arc::clone(injection_queue)));
         }
-        let headers = state.sessions.heads.get(&stream).cloned().ok_or("the session has ended")?;
+        let headers =
+            state.sessions.heads.get(&stream).cloned().ok_or(
+                "the session has ended, or was idle while many others began: try again after its next request",
+            )?;
         let mut of_stream = state.open.values().filter(|exchange| exchange.stream == stream);
         let Some((exchange, endpoint)) = of_stream.find_map(|it| Some((it, it.endpoint.as_ref()?))) else {
             return Ok(InjectionRoute::Post(headers, None));

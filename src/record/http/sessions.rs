@@ -1,6 +1,7 @@
 //! The sessions of one server: which stream a request belongs to, and the headers with which mcpreel can send requests of
 //! its own.
 
+use super::heads::copied;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -53,9 +54,8 @@ impl Sessions {
         Some(stream)
     }
 
-    /// Keeps the headers of a stream's last request for injected messages. A received header is a part of its connection's
-    /// whole buffer (8 KiB), so what is kept is a copy; it is made only if a header has changed. Of too many streams, the
-    /// oldest is left out until its next request.
+    /// Keeps copies of the headers of a stream's last request for injected messages, unless they are kept already. Of too
+    /// many streams, the oldest is left out until its next request.
     pub(super) fn keep_headers(&mut self, stream: u32, headers: &HeaderMap) {
         if self.keeps_headers(stream, headers) {
             return;
@@ -77,14 +77,6 @@ impl Sessions {
 /// The headers that other requests of the client have, too.
 fn without_length(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
     headers.iter().filter(|(name, _)| **name != header::CONTENT_LENGTH)
-}
-
-/// A header with a buffer of its own.
-fn copied((name, value): (&HeaderName, &HeaderValue)) -> Option<(HeaderName, HeaderValue)> {
-    let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
-    let mut copy = HeaderValue::from_bytes(value.as_bytes()).ok()?;
-    copy.set_sensitive(value.is_sensitive());
-    Some((name, copy))
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 //! the work goes on, and a later request gets the result.
 
 use super::answer::Problem;
-use super::child::{self, Bounds, Stop};
+use super::child::{self, Bounds, Stop, lock};
 use crate::cli::recordings::twice::unnamed_file;
 use crate::platform::open_file::path_for_others;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -157,10 +157,6 @@ fn redacted(reel: &File, options: [OsString; 2], bounds: Bounds<'_>) -> Result<F
         _ => Err(Problem::new("this recording cannot be redacted, so nothing of it is shown")
             .quoting(&ran.report.replace(&*path.to_string_lossy(), "it"))),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

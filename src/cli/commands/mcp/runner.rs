@@ -2,7 +2,7 @@
 //! and cancellations meanwhile.
 
 use super::answer::Problem;
-use super::child::{Bounds, Stop};
+use super::child::{Bounds, Stop, lock};
 use super::library::Library;
 use super::tools::{Cx, Settings, call, text_of};
 use super::{prompts, resources};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// How many requests are worked on at the same time.
@@ -30,10 +30,6 @@ pub(super) struct Runner {
     jobs: Sender<Job>,
     /// The requests that wait or are worked on.
     stops: Arc<Mutex<HashMap<u64, Arc<Stop>>>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Runner {

@@ -1,7 +1,7 @@
 //! A progress bar on standard error, for work that takes longer than half a second.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
 /// No progress bar is shown before this time.
@@ -102,11 +102,11 @@ impl SharedProgress {
 
     /// Removes the bar.
     pub(super) fn finish(self) {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).0.finish();
+        self.0.into_inner().0.finish();
     }
 
     fn with(&self, work: impl FnOnce(&mut Progress, &mut u64)) {
-        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.0.lock();
         let (progress, done) = &mut *guard;
         work(progress, done);
     }

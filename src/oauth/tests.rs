@@ -4,8 +4,8 @@ use super::client::{Client, Registration, client};
 use super::discovery::AuthorizationServer;
 use super::*;
 use oauth2::AuthorizationCode;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
-use std::sync::Mutex;
 use url::Url;
 
 /// Gives the answers of a list, in order, and remembers the requests.
@@ -21,12 +21,12 @@ impl Scripted {
     }
 
     fn asked(&self) -> Vec<String> {
-        self.asked.lock().expect("not poisoned").iter().map(|(url, _)| url.clone()).collect()
+        self.asked.lock().iter().map(|(url, _)| url.clone()).collect()
     }
 
     /// A parameter of the last request.
     fn sent(&self, name: &str) -> Option<String> {
-        let asked = self.asked.lock().expect("not poisoned");
+        let asked = self.asked.lock();
         let body = asked.last().expect("a request").1.clone();
         let found = url::form_urlencoded::parse(body.as_bytes()).find(|(known, _)| known == name);
         found.map(|(_, value)| value.into_owned())
@@ -36,8 +36,8 @@ impl Scripted {
 impl Exchanges for Scripted {
     fn send(&self, request: HttpRequest) -> ResponseFuture<'_> {
         let body = String::from_utf8_lossy(request.body()).into_owned();
-        self.asked.lock().expect("not poisoned").push((request.uri().to_string(), body));
-        let (status, answer) = self.answers.lock().expect("not poisoned").pop().unwrap_or((404, json!({})));
+        self.asked.lock().push((request.uri().to_string(), body));
+        let (status, answer) = self.answers.lock().pop().unwrap_or((404, json!({})));
         if status == 302 {
             return Box::pin(async { Err(Unreachable("it redirects".to_owned())) });
         }

@@ -27,10 +27,10 @@ mod system {
 #[cfg(not(on_linux))]
 mod system {
     use super::{UnixListener, UnixStream, io};
+    use parking_lot::Mutex;
     use rustix::fs::Mode;
     use rustix::process::umask;
     use std::path::PathBuf;
-    use std::sync::{Mutex, PoisonError};
 
     /// The files that this process has created.
     static CREATED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -43,7 +43,7 @@ mod system {
         umask(before);
         let listener = listener?;
         let address = path.to_string_lossy().into_owned();
-        CREATED.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+        CREATED.lock().push(path);
         Ok((address, listener))
     }
 
@@ -56,7 +56,7 @@ mod system {
     }
 
     pub(super) fn clean_up() {
-        for path in CREATED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for path in CREATED.lock().drain(..) {
             let _ = std::fs::remove_file(path);
         }
     }

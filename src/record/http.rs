@@ -32,14 +32,15 @@ use hyper::http::{request, response};
 use hyper::{Method, StatusCode};
 use injection_queue::InjectionQueue;
 use injection_route::Endpoint;
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::json;
 use sessions::Sessions;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 /// The header that identifies a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
@@ -167,7 +168,7 @@ impl Exchanges {
 
     /// Ends recording and closes everything that is open.
     pub(crate) fn finish(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         for (number, mut exchange) in std::mem::take(&mut state.open) {
             self.end_body(&mut exchange, number, Direction::ClientToServer);
             self.end_body(&mut exchange, number, Direction::ServerToClient);
@@ -176,10 +177,6 @@ impl Exchanges {
             .streams()
             .into_iter()
             .for_each(|stream| self.close(stream, "the tap ended"));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn close(&self, stream: u32, by: &str) {
@@ -203,7 +200,7 @@ impl Exchanges {
     }
 
     fn begin_request(&self, connection: ClientConnection, head: &request::Parts) -> u32 {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let number = self.numbers.exchange();
         let session = text(head.headers.get(SESSION));
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
@@ -254,7 +251,7 @@ impl Exchanges {
     }
 
     fn begin_response(&self, number: u32, head: &response::Parts) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let State { open, sessions, recorded, space } = &mut *state;
         let Some(exchange) = open.get_mut(&number) else { return };
         space.clear();
@@ -300,7 +297,7 @@ impl Exchanges {
     }
 
     fn push(&self, number: u32, direction: Direction, bytes: &[u8]) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let State { open, sessions, .. } = &mut *state;
         let Some(exchange) = open.get_mut(&number) else { return };
         let (stream, mut endpoint) = (exchange.stream, None);
@@ -339,7 +336,7 @@ impl Exchanges {
     }
 
     fn end(&self, number: u32, direction: Direction, reason: Option<&str>, is_client_gone: bool) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let Some(exchange) = state.open.get_mut(&number) else { return };
         self.end_body(exchange, number, direction);
         if let Some(reason) = reason {
@@ -366,7 +363,7 @@ impl Exchanges {
     /// Records that mcpreel sent a request again with another token after this status, or only after it had waited for
     /// a token. The time of this event is when it did.
     fn send_late(&self, number: u32, status: Option<StatusCode>) {
-        let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
+        let stream = self.state.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
         let reported = match status {
             Some(status) => json!({"what": "sent again", "status": status.as_u16()}),
@@ -377,7 +374,7 @@ impl Exchanges {
 
     /// Records that mcpreel answered in place of the server.
     fn refuse(&self, number: u32, status: StatusCode, reason: &str) {
-        let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
+        let stream = self.state.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
         let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
         self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
@@ -485,7 +482,7 @@ impl ExchangeObserver for Exchanges {
     }
 
     fn client_closed(&self, connection: u32) {
-        let sessions = &mut self.lock().sessions;
+        let sessions = &mut self.state.lock().sessions;
         if let Some(stream) = sessions.connections.remove(&connection) {
             sessions.heads.remove(&stream);
             self.close(stream, "the client hung up");
@@ -497,12 +494,12 @@ impl ExchangeObserver for Exchanges {
     }
 
     fn filter(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
-        let stream = self.lock().open.get(&exchange).map_or(0, |exchange| exchange.stream);
+        let stream = self.state.lock().open.get(&exchange).map_or(0, |exchange| exchange.stream);
         self.answers.keep(stream, Direction::ClientToServer, body.to_vec()).map(Bytes::from)
     }
 
     fn body_filter(&self, number: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let exchange = state.open.get_mut(&number)?;
         let cut = match exchange.reading(direction) {
             Reading::Events(_) => MessageSplitter::Events(Events::default()),
@@ -550,7 +547,7 @@ mod tests {
             let request = hyper::Request::builder().method(method).uri("/mcp").header(SESSION, session);
             let (request, ()) = request.body(()).expect("a request").into_parts();
             let number = exchanges.begin(ClientConnection { number: 1, address: None }, &request);
-            let stream = exchanges.lock().open[&number].stream;
+            let stream = exchanges.state.lock().open[&number].stream;
             exchanges.see(number, ExchangeEvent::RequestEnd(None));
             let (response, ()) = hyper::Response::new(()).into_parts();
             exchanges.see(number, ExchangeEvent::Response(&response));
@@ -568,8 +565,8 @@ mod tests {
         for number in 0..=MAX_SESSIONS {
             exchange(&number.to_string(), Method::POST);
         }
-        assert_eq!(exchanges.lock().sessions.ids.len(), MAX_SESSIONS);
+        assert_eq!(exchanges.state.lock().sessions.ids.len(), MAX_SESSIONS);
         assert_eq!(exchanges.sessions().len(), MAX_KEPT_HEADERS);
-        assert!(exchanges.lock().open.is_empty());
+        assert!(exchanges.state.lock().open.is_empty());
     }
 }

@@ -8,11 +8,12 @@ use super::queue::{ChunkSource, Queue, Ready};
 use super::relay::write_all;
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Where a direction's bytes are written.
@@ -85,7 +86,7 @@ impl InjectableWriter {
 
     /// The sink; `None` once it is closed.
     pub(crate) fn sink(&self) -> Option<Sink> {
-        self.lock().sink.clone()
+        self.state.lock().sink.clone()
     }
 
     /// Records and writes the peer's bytes, and inserts pending messages at a line end among them.
@@ -93,9 +94,9 @@ impl InjectableWriter {
     /// # Errors
     /// The number of bytes that were not written.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), usize> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while state.busy {
-            state = self.wait(state, None);
+            self.wait(&mut state, None);
         }
         let Some(sink) = state.sink.clone() else { return Err(bytes.len()) };
         state.busy = true;
@@ -128,7 +129,7 @@ impl InjectableWriter {
     /// The stream has ended or cannot take lines, or `deadline` has passed.
     pub(crate) fn inject(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
         let peer = peer(self.direction);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.given += 1;
         let ticket = state.given;
         state.pending.push_back((ticket, [message, b"\n"].concat()));
@@ -147,10 +148,10 @@ impl InjectableWriter {
                         state.busy = true;
                         drop(state);
                         if self.put_pending(&sink).is_err() {
-                            self.lock().sink = None;
+                            self.state.lock().sink = None;
                         }
                         self.leave(None);
-                        state = self.lock();
+                        state = self.state.lock();
                         continue;
                     }
                     let late = Instant::now() >= deadline;
@@ -166,7 +167,7 @@ impl InjectableWriter {
                 state.pending.retain(|pending| pending.0 != ticket);
                 return Err(why);
             }
-            state = self.wait(state, Some(CHECK_INTERVAL));
+            self.wait(&mut state, Some(CHECK_INTERVAL));
         }
     }
 
@@ -177,9 +178,9 @@ impl InjectableWriter {
 
     /// Closes the write side once no thread is writing.
     pub(crate) fn close(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while state.busy {
-            state = self.wait(state, None);
+            self.wait(&mut state, None);
         }
         state.sink = None;
         self.report(&state);
@@ -204,7 +205,7 @@ impl InjectableWriter {
     fn put_pending(&self, sink: &Sink) -> Result<(), usize> {
         loop {
             let (ticket, line) = {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 let Some(pending) = state.pending.pop_front() else { return Ok(()) };
                 state.begun = pending.0;
                 pending
@@ -215,7 +216,7 @@ impl InjectableWriter {
                 self.queue.note(Ready::about(EventKind::Transport, 0), &reported);
                 return Err(0);
             }
-            self.lock().written = ticket;
+            self.state.lock().written = ticket;
         }
     }
 
@@ -226,24 +227,19 @@ impl InjectableWriter {
 
     /// Lets the next thread write; `within_line` is set if bytes of the peer were written.
     fn leave(&self, within_line: Option<bool>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.busy = false;
         state.within_line = within_line.unwrap_or(state.within_line);
         self.report(&state);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, mut state: MutexGuard<'a, State>, at_most: Option<Duration>) -> MutexGuard<'a, State> {
+    fn wait(&self, state: &mut MutexGuard<'_, State>, at_most: Option<Duration>) {
         state.waiting += 1;
-        let mut state = match at_most {
-            None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            Some(time) => self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0,
-        };
+        match at_most {
+            None => self.changed.wait(state),
+            Some(time) => drop(self.changed.wait_for(state, time)),
+        }
         state.waiting -= 1;
-        state
     }
 }
 
@@ -310,7 +306,7 @@ mod tests {
         writer.write(b"{\"begun\":").expect("written");
         std::thread::scope(|scope| {
             let injector = scope.spawn(|| writer.inject(b"ours", soon()));
-            while writer.lock().pending.is_empty() {
+            while writer.state.lock().pending.is_empty() {
                 std::thread::yield_now();
             }
             // Neither this chunk nor the next ends with a line end.
@@ -340,7 +336,7 @@ mod tests {
         rustix::io::ioctl_fionbio(sink.as_fd(), true).expect("not blocking");
         while rustix::io::write(sink.as_fd(), &[b'\n'; 4096]).is_ok() {}
         assert_eq!(writer.inject(b"ours", Instant::now()), Err(InjectionFailure::NotRead("server")));
-        assert!(!writer.lock().busy);
+        assert!(!writer.state.lock().busy);
         drop((out, sink));
     }
 

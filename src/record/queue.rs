@@ -3,12 +3,12 @@
 
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
+use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
 use serde_json::json;
 use std::borrow::Cow;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a relay does when the queue is full.
@@ -188,7 +188,7 @@ impl Queue {
 
     fn add(&self, lane: ChunkSource, bytes: Cow<'_, [u8]>, entry: impl FnOnce(i64) -> Entry) {
         let time = self.now();
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if inner.recorder_gone {
             return;
         }
@@ -201,7 +201,7 @@ impl Queue {
             }
             inner.relay_waits = true;
             self.to_recorder.notify_one();
-            inner = self.to_relays.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            self.to_relays.wait(&mut inner);
             if inner.recorder_gone {
                 return;
             }
@@ -229,7 +229,7 @@ impl Queue {
     /// Adds an event that is not traffic.
     pub(crate) fn push_event(&self, ready: Ready, payload: &[u8]) {
         let time = self.now();
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if inner.recorder_gone {
             return;
         }
@@ -276,7 +276,7 @@ impl Queue {
     /// Marks the end of a lane.
     pub(crate) fn end(&self, lane: ChunkSource) {
         let time = self.now();
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         note_loss(&mut inner, lane);
         inner.batch.entries.push(Entry::End { lane, time });
         self.wake_sleeper(&mut inner);
@@ -284,7 +284,7 @@ impl Queue {
 
     /// Closes the queue: nothing more will be added.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.inner.lock().closed = true;
         self.to_recorder.notify_one();
     }
 
@@ -295,21 +295,21 @@ impl Queue {
         batch.clear();
         // Return the memory of a buffer that one large event made larger than the bound.
         batch.bytes.shrink_to(self.bound);
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let deadline = grace_period.map(|grace_period| Instant::now() + grace_period);
         while !inner.closed && !inner.relay_waits && !inner.is_urgent && inner.batch.bytes.len() <= self.bound / 2 {
             match deadline {
                 None if !inner.batch.entries.is_empty() => break,
                 None => {
                     inner.recorder_asleep = true;
-                    inner = self.to_recorder.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                    self.to_recorder.wait(&mut inner);
                 }
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         break;
                     }
-                    inner = self.to_recorder.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0;
+                    self.to_recorder.wait_for(&mut inner, left);
                 }
             }
         }
@@ -331,12 +331,8 @@ impl Queue {
 
     /// Releases waiting relays, because the recorder has ended.
     pub(crate) fn abandon(&self) {
-        self.lock().recorder_gone = true;
+        self.inner.lock().recorder_gone = true;
         self.to_relays.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -441,7 +437,7 @@ mod tests {
                     queue.take(&mut batch, None);
                     batch.entries.len()
                 });
-                while !queue.lock().recorder_asleep {
+                while !queue.inner.lock().recorder_asleep {
                     std::thread::yield_now();
                 }
                 wake(&queue);

@@ -740,9 +740,9 @@ mod tests {
     use super::super::storage::SingleReel;
     use super::*;
     use crate::trace::{Item, ReelReader};
+    use parking_lot::Mutex;
     use std::collections::VecDeque;
     use std::io::Write;
-    use std::sync::Mutex;
 
     /// A sink that fails on demand.
     #[derive(Clone, Default)]
@@ -755,14 +755,14 @@ mod tests {
 
     impl Write for Flaky {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let mut held = self.bytes.lock().expect("not poisoned");
-            let space = self.space.lock().expect("not poisoned").map_or(bytes.len(), |space| space.min(bytes.len()));
+            let mut held = self.bytes.lock();
+            let space = self.space.lock().map_or(bytes.len(), |space| space.min(bytes.len()));
             if space == 0 {
                 let is_final = if self.is_limited { io::ErrorKind::FileTooLarge } else { io::ErrorKind::StorageFull };
                 return Err(io::Error::from(is_final));
             }
             held.extend_from_slice(&bytes[..space]);
-            if let Some(left) = self.space.lock().expect("not poisoned").as_mut() {
+            if let Some(left) = self.space.lock().as_mut() {
                 *left -= space;
             }
             Ok(space)
@@ -775,17 +775,17 @@ mod tests {
 
     impl Sink for Flaky {
         fn rewind_to(&mut self, offset: u64) -> io::Result<()> {
-            let mut held = self.bytes.lock().expect("not poisoned");
+            let mut held = self.bytes.lock();
             let cut = held.len().saturating_sub(offset as usize);
             held.truncate(offset as usize);
-            if let Some(left) = self.space.lock().expect("not poisoned").as_mut().filter(|_| self.is_limited) {
+            if let Some(left) = self.space.lock().as_mut().filter(|_| self.is_limited) {
                 *left += cut;
             }
             Ok(())
         }
 
         fn loss(&self, _end: u64) -> Option<ReelLoss> {
-            *self.loss.lock().expect("not poisoned")
+            *self.loss.lock()
         }
     }
 
@@ -805,7 +805,7 @@ mod tests {
     }
 
     fn kinds(sink: &Flaky) -> Vec<EventKind> {
-        events(&sink.bytes.lock().expect("not poisoned")).into_iter().map(|event| event.0).collect()
+        events(&sink.bytes.lock()).into_iter().map(|event| event.0).collect()
     }
 
     fn options(complaints: &Arc<Mutex<Vec<String>>>) -> RecorderOptions {
@@ -815,7 +815,7 @@ mod tests {
             queue_bytes: 1 << 20,
             on_overload: OnOverload::Block,
             is_required: false,
-            complain: Box::new(move |text| complaints.lock().expect("not poisoned").push(text.to_owned())),
+            complain: Box::new(move |text| complaints.lock().push(text.to_owned())),
             redaction: None,
         }
     }
@@ -843,12 +843,12 @@ mod tests {
         recorder.queue().end(lane);
         let summary = recorder.finish();
         assert_eq!((summary.events, summary.lost_bytes, summary.failure), (4, 0, None));
-        let found = events(&sink.bytes.lock().expect("not poisoned"));
+        let found = events(&sink.bytes.lock());
         assert_eq!(found[0], (EventKind::Message, Framing::Lf, b"{\"a\":1}".to_vec()));
         assert_eq!(found[1], (EventKind::Stderr, Framing::Whole, b"warn".to_vec()));
         assert_eq!(found[2], (EventKind::Message, Framing::Lf, b"{\"b\":2}".to_vec()));
         assert_eq!(found[3], (EventKind::Message, Framing::Unterminated, b"last".to_vec()));
-        assert!(complaints.lock().expect("not poisoned").is_empty());
+        assert!(complaints.lock().is_empty());
     }
 
     #[test]
@@ -856,19 +856,19 @@ mod tests {
         let sink = Flaky::default();
         let complaints = Arc::default();
         let recorder = Recorder::start(SingleReel::new(sink.clone()), options(&complaints)).expect("starts");
-        *sink.space.lock().expect("not poisoned") = Some(30);
+        *sink.space.lock() = Some(30);
         let lane = ChunkSource::Messages(Direction::ClientToServer);
         let line = [b"{\"x\":\"", "y".repeat(70_000).as_bytes(), b"\"}\n"].concat();
         recorder.queue().push(lane, &line);
-        while complaints.lock().expect("not poisoned").is_empty() {
+        while complaints.lock().is_empty() {
             std::thread::yield_now();
         }
         recorder.queue().push(lane, b"{\"lost\":1}\n");
-        *sink.space.lock().expect("not poisoned") = None;
+        *sink.space.lock() = None;
         let summary = recorder.finish();
         assert!(summary.failure.is_some());
-        assert_eq!(complaints.lock().expect("not poisoned").len(), 1);
-        let found = events(&sink.bytes.lock().expect("not poisoned"));
+        assert_eq!(complaints.lock().len(), 1);
+        let found = events(&sink.bytes.lock());
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].0, EventKind::Gap);
         assert!(summary.lost_bytes >= 70_000);
@@ -883,7 +883,7 @@ mod tests {
             let recorder = Recorder::start(store, options(&complaints)).expect("starts");
             recorder.note(EventKind::StreamOpened, &json!({"command": "x"}));
             recorder.queue().push(ChunkSource::Messages(Direction::ClientToServer), b"{}\n");
-            *first.loss.lock().expect("not poisoned") = Some(loss);
+            *first.loss.lock() = Some(loss);
             let status = Arc::clone(recorder.status());
             let summary = recorder.finish();
             let mut wanted = vec![EventKind::StreamOpened, EventKind::Note];
@@ -891,7 +891,7 @@ mod tests {
             assert_eq!(kinds(&second), wanted, "{loss:?}");
             assert_eq!(kinds(&first).len(), 2, "{loss:?}");
             assert_eq!(summary.lost_bytes > 0, has_gap, "{loss:?}");
-            let reported = complaints.lock().expect("not poisoned");
+            let reported = complaints.lock();
             assert!(matches!(&reported[..], [reported] if reported.contains(&loss.to_string())), "{reported:?}");
             assert_eq!((&status.details()["recording"]["active"], status.given_up()), (&json!(true), None));
         }
@@ -901,7 +901,7 @@ mod tests {
     fn a_reel_at_its_limit_is_left_whole_and_another_takes_the_rest() {
         let limited = || Flaky { is_limited: true, ..Flaky::default() };
         let (first, second) = (limited(), limited());
-        *first.space.lock().expect("not poisoned") = Some(200_000);
+        *first.space.lock() = Some(200_000);
         let complaints = Arc::default();
         let mut settings = options(&complaints);
         settings.queue_bytes = 4 << 20;

@@ -9,12 +9,13 @@ use super::queue::{ChunkSource, Queue};
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::Filtered;
 use crate::wire::Direction;
+use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much to read at once: the capacity of a pipe.
 const CHUNK: usize = 64 << 10;
@@ -98,7 +99,7 @@ impl<'a> Messages<'a> {
     /// Runs the answer filter and handles each piece.
     fn filtered(&self, run: impl FnOnce(&mut AnswerFilter, &mut dyn FnMut(StreamPiece<'_>))) -> Result<(), usize> {
         let mut undelivered = 0;
-        let mut answer_filter = self.answer_filter.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answer_filter = self.answer_filter.lock();
         run(&mut answer_filter, &mut |piece| undelivered += self.piece(&piece).err().unwrap_or(0));
         if undelivered == 0 { Ok(()) } else { Err(undelivered) }
     }

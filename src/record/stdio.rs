@@ -14,6 +14,7 @@ use crate::sessions::control::{Control, InjectionProgress, Session};
 use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::EventKind;
 use crate::wire::Direction;
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
@@ -24,9 +25,9 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long the output of a dead server's descendants may be silent before mcpreel exits.
@@ -268,7 +269,7 @@ impl RelayDirection {
 
     /// Releases what is held back, because mcpreel exits while the relay may still wait for its source.
     fn let_go(&self) {
-        if self.answer_filter.try_lock().is_ok_and(|answer_filter| answer_filter.holds()) {
+        if self.answer_filter.try_lock().is_some_and(|answer_filter| answer_filter.holds()) {
             let _ = Messages::new(self.direction, &self.writer, &self.answers, &self.answer_filter).finish();
         }
     }

@@ -9,10 +9,11 @@ use crate::trace::{EventKind, Flags};
 use crate::transport::listen::gateway::{Backend, Gateway, Opened, SERVER_ENDED};
 use crate::transport::local::stdio;
 use crate::wire::{Direction, Framing};
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Starts servers and records their traffic.
@@ -56,7 +57,7 @@ impl Backend for Bridge {
         let ends = Arc::clone(&self.ends);
         let end = async move {
             if let (Some(status), _) = server.end(stdio::Grace::USUAL).await {
-                ends.lock().unwrap_or_else(PoisonError::into_inner).insert(stream, status);
+                ends.lock().insert(stream, status);
             }
         };
         Ok(Opened { link, end: Box::pin(end) })
@@ -90,7 +91,7 @@ impl Backend for Bridge {
     }
 
     fn closed(&self, stream: u32, by: &str) {
-        let status = self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
+        let status = self.ends.lock().remove(&stream);
         self.queue.note_end(stream, status, by == SERVER_ENDED, Some(by));
         if by == SERVER_ENDED {
             let how = status.map(end_text).unwrap_or_default();

@@ -3,12 +3,13 @@
 
 use super::webhook::Order;
 use crate::server::{Fired, Report};
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Maximum length of a line, in bytes.
@@ -86,7 +87,7 @@ impl ChannelSocket {
                 let reader = std::thread::Builder::new().name("channel-client".into());
                 let _ = reader.spawn(move || {
                     read(&client, &way, &id, &order);
-                    let mut all = lock(&known);
+                    let mut all = known.lock();
                     all.iter_mut().filter(|client| client.number == number).for_each(|it| it.has_ended = true);
                 });
             }
@@ -99,7 +100,7 @@ impl ChannelSocket {
         let Report::Proposal(report) = report else { return };
         if report["report"] == "channel_published" && report["channel_id"] == self.channel.as_str() {
             let line = line(report);
-            lock(&self.clients).retain(|client| client.way.say(Arc::clone(&line)));
+            self.clients.lock().retain(|client| client.way.say(Arc::clone(&line)));
         }
     }
 }
@@ -107,16 +108,12 @@ impl ChannelSocket {
 impl Drop for ChannelSocket {
     fn drop(&mut self) {
         let (end, ended) = mpsc::channel();
-        for client in lock(&self.clients).drain(..) {
+        for client in self.clients.lock().drain(..) {
             let _ = client.way.lines.try_send(Waiting::End(end.clone()));
         }
         drop(end);
         let _ = ended.recv_timeout(WRITE_TIMEOUT);
     }
-}
-
-fn lock(clients: &Mutex<Vec<Client>>) -> MutexGuard<'_, Vec<Client>> {
-    clients.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Accepts connections forever.
@@ -127,7 +124,7 @@ pub(super) fn connections(listener: &UnixListener) -> impl Iterator<Item = UnixS
 /// Adds a client, if necessary in place of one that is not written to any more. Returns its write side, or `None` if
 /// there are too many.
 fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Option<Arc<OutgoingConnection>> {
-    let mut all = lock(clients);
+    let mut all = clients.lock();
     if all.len() >= MAX_CLIENTS
         && let Some(ended) = all.iter().position(|client| client.has_ended)
     {
@@ -252,7 +249,7 @@ mod tests {
             connector.receive(&published("more"));
             next();
         }
-        assert_eq!(lock(&connector.clients).iter().map(|client| client.number).collect::<Vec<_>>(), [2]);
+        assert_eq!(connector.clients.lock().iter().map(|client| client.number).collect::<Vec<_>>(), [2]);
         assert!(idles.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it ends");
     }
 

@@ -13,12 +13,13 @@ use crate::server::{Config, Report, Server};
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::listen::origin_check::Access;
 use crate::wire::{Direction, MessageLimit};
+use parking_lot::Mutex;
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -114,7 +115,7 @@ fn serve(
     let itself: Arc<OnceLock<Weak<Sessions>>> = Arc::default();
     let back = Arc::clone(&itself);
     let sessions = Arc::new(Sessions::new(SessionHandlers {
-        make: Box::new(move |_| Server::new(config.lock().unwrap_or_else(PoisonError::into_inner).clone())),
+        make: Box::new(move |_| Server::new(config.lock().clone())),
         receive: Arc::new(move |stream, fact: &Report| {
             if matches!(fact, Report::Ready) {
                 let _ = receives.send(Event::Ready(stream));
@@ -165,7 +166,7 @@ impl Conducted {
             for order in std::mem::take(&mut orders) {
                 match order {
                     Output::Start(besides, proposals) => {
-                        *self.declaring.lock().unwrap_or_else(PoisonError::into_inner) = Config {
+                        *self.declaring.lock() = Config {
                             besides,
                             declare: proposals,
                             revisions: Revision::ALL.into_iter().filter(|it| it.era() == Era::Legacy).collect(),
@@ -206,7 +207,7 @@ impl Conducted {
         let (said, copy_out) = (Arc::clone(&self.said), self.copy_out);
         let says = move |bytes: &[u8]| {
             copy_out(bytes);
-            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut said = said.lock();
             said.extend_from_slice(bytes);
             let gone = said.len().saturating_sub(TAIL);
             said.drain(..gone);
@@ -264,7 +265,7 @@ impl Conducted {
                     .hint("configure it for a revision with a handshake, 2025-11-25 or older")
             }
         };
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.said.lock();
         let said = String::from_utf8_lossy(&said);
         match said.lines().rev().find(|line| !line.trim().is_empty()) {
             Some(last) => error.hint(format!("last line of its output: {}", last.trim())),

@@ -12,10 +12,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceResponse;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTracePartialSuccess, ExportTraceServiceResponse};
+use parking_lot::Mutex;
 use prost::Message;
 use serde_json::Value;
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
@@ -145,11 +145,11 @@ impl Collector {
 
     /// Why a request waits to be sent again, if one does.
     pub(crate) fn waits(&self) -> Option<String> {
-        self.waits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.waits.lock().clone()
     }
 
     fn set_waits(&self, why: Option<String>) {
-        *self.waits.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        *self.waits.lock() = why;
     }
 
     /// Sends a request, again if the collector is busy.

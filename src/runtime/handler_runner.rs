@@ -13,14 +13,15 @@ use crate::proposals::server::handler_job::{
 use crate::transport::client::http::HttpError;
 use crate::transport::client::http_post::{Posted, post};
 use crate::transport::client::proxy_connector::AddressFilter;
+use parking_lot::Mutex;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -86,39 +87,35 @@ impl HandlerRunner {
         let this = Arc::clone(self);
         let mut bringer = Bringer(Some(Box::new(complete_io)));
         // From now on, it can be stopped.
-        self.lock().insert(key, Stop::Waiting);
+        self.under_way.lock().insert(key, Stop::Waiting);
         // If the thread cannot be started, dropping the bringer reports that.
         let started = std::thread::Builder::new().name("handler".into()).spawn(move || {
             let outcome = this.work(key, &job);
-            this.lock().remove(&key);
+            this.under_way.lock().remove(&key);
             bringer.complete_io(outcome);
         });
         if started.is_err() {
-            self.lock().remove(&key);
+            self.under_way.lock().remove(&key);
         }
     }
 
     /// Stops all jobs of a session.
     pub(crate) fn recall(&self, session: u32) {
-        let mut under_way = self.lock();
+        let mut under_way = self.under_way.lock();
         let keys: Vec<(u32, u64)> = under_way.range((session, 0)..=(session, u64::MAX)).map(|(key, _)| *key).collect();
         keys.iter().filter_map(|key| under_way.remove(key)).for_each(Stop::now);
     }
 
     /// From now on, stopping the job uses `stop`. If it was stopped before, uses it immediately.
     fn hold(&self, key: (u32, u64), stop: Stop) {
-        match self.lock().get_mut(&key) {
+        match self.under_way.lock().get_mut(&key) {
             Some(held) => *held = stop,
             None => stop.now(),
         }
     }
 
     fn is_recalled(&self, key: (u32, u64)) -> bool {
-        !self.lock().contains_key(&key)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(u32, u64), Stop>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+        !self.under_way.lock().contains_key(&key)
     }
 
     fn work(&self, key: (u32, u64), job: &HandlerJob) -> JobOutcome {
@@ -328,7 +325,7 @@ mod tests {
     fn recalled() -> Arc<HandlerRunner> {
         let jobs =
             HandlerRunner::new(HandlerOptions { shell: vec!["no-such-shell".into()], ..HandlerOptions::default() });
-        jobs.lock().insert(KEY, Stop::Waiting);
+        jobs.under_way.lock().insert(KEY, Stop::Waiting);
         jobs.recall(1);
         jobs
     }
@@ -361,7 +358,7 @@ mod tests {
         let outcome = recalled().work(KEY, &HandlerJob::Script(script));
         assert_eq!(outcome.end, JobEnd::Stopped, "the shell is never started");
         let other = HandlerRunner::new(HandlerOptions::default());
-        other.lock().insert(KEY, Stop::Waiting);
+        other.under_way.lock().insert(KEY, Stop::Waiting);
         other.recall(2);
         assert!(!other.is_recalled(KEY), "it belongs to another session");
     }

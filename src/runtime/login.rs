@@ -28,7 +28,7 @@ use hyper::header::HeaderValue;
 use probe::probe;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
 use tokio::time::sleep;
@@ -79,7 +79,7 @@ struct Keeper {
     notices: Notices,
     /// Held while a token is renewed.
     history: Mutex<History>,
-    first_use: std::sync::Mutex<FirstUse>,
+    first_use: parking_lot::Mutex<FirstUse>,
     waiting: Waiting,
 }
 
@@ -203,7 +203,7 @@ impl TokenSource for Shared {
     }
 
     fn note_use(&self, token: &HeaderValue, is_accepted: bool) {
-        self.0.first_use.lock().unwrap_or_else(PoisonError::into_inner).note(token, is_accepted);
+        self.0.first_use.lock().note(token, is_accepted);
     }
 }
 
@@ -264,7 +264,7 @@ impl Keeper {
         if !is_second && let Some(refreshed) = self.refresh(used).await? {
             return Ok(Some(refreshed));
         }
-        let helped = !self.first_use.lock().unwrap_or_else(PoisonError::into_inner).is_refused();
+        let helped = !self.first_use.lock().is_refused();
         if let Some((left, failed)) = history.recent(helped) {
             self.report_step(&format!("no new login for {left} s, because the last one did not help"));
             // The server's own response says why it refuses the token.
@@ -274,7 +274,7 @@ impl Keeper {
         let logged_in = self.log_in(challenge, false, serves).await;
         history.note_login(logged_in.as_ref().map(|_| ()).map_err(LoginError::clone));
         let header = logged_in?.header();
-        *self.first_use.lock().unwrap_or_else(PoisonError::into_inner) = FirstUse::of(header.clone());
+        *self.first_use.lock() = FirstUse::of(header.clone());
         Ok(header)
     }
 

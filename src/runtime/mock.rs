@@ -11,9 +11,10 @@ use crate::transport::budget::{Backpressure, BackpressurePermit};
 use crate::transport::link::{Link, Served};
 use crate::transport::listen::gateway::{Backend, Opened};
 use crate::wire::Direction;
+use parking_lot::Mutex;
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::oneshot;
 
@@ -202,12 +203,8 @@ impl MockSessions {
 
     /// Takes what was asked for in the sessions that have ended.
     pub(crate) fn take_report(&self) -> Report {
-        std::mem::take(&mut *lock(&self.report))
+        std::mem::take(&mut *self.report.lock())
     }
-}
-
-fn lock(report: &Mutex<Report>) -> MutexGuard<'_, Report> {
-    report.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The messages of a link.
@@ -248,7 +245,7 @@ impl Backend for MockSessions {
             let session = MockSession::new(library, settings);
             let out = LinkSink(incoming.clone());
             let (asked, _) = serve(session, (&arrivals, &sender), out, forward.as_ref());
-            lock(&report).add(asked);
+            report.lock().add(asked);
             let _ = incoming.blocking_send(Incoming::Closed);
             drop(ended);
         };

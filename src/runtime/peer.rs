@@ -14,7 +14,7 @@ use crate::trace::EventKind;
 use crate::transport::local::stdio::{self, Grace, StdioServer};
 use crate::transport::{Link, Remote};
 use std::process::ExitStatus;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A server that was started or connected to for a command, and its recorder.
@@ -106,7 +106,7 @@ impl Peer {
         if let (Some(status), Some(when)) = (status, when) {
             error.message = format!("the server ended{}{when}", end_text(status));
         }
-        let mut advice = std::mem::take(&mut *advice.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut advice = std::mem::take(&mut *advice.lock());
         advice.dedup();
         error.hints.extend(advice);
         error

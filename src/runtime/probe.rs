@@ -7,13 +7,14 @@ use crate::probe::ClientEnd;
 use crate::process::supervisor::{ExitReport, ProcessReach, supervisor};
 use crate::transport::budget::BackpressurePermit;
 use crate::wire::{Envelope, MessageKind};
+use parking_lot::Mutex;
 use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Maximum lifetime of a client's process.
@@ -99,7 +100,7 @@ pub(crate) struct Held {
 impl Held {
     /// Returns what the engine gets now. Everything else reaches it later through `back`.
     pub(crate) fn filter(&self, message: Vec<u8>, back: Option<Sender<ServerInput>>) -> Option<Vec<u8>> {
-        let mut released = self.lock();
+        let mut released = self.released.lock();
         if let Some(at) = released.iter().position(|it| *it == message) {
             return released.remove(at);
         }
@@ -112,13 +113,9 @@ impl Held {
         let (held, later) = (self.clone(), message.clone());
         let release = std::thread::Builder::new().name("held".into()).spawn(move || {
             std::thread::sleep(HOLD);
-            held.lock().push_back(later.clone());
+            held.released.lock().push_back(later.clone());
             let _ = back.send(ServerInput::Message(later, BackpressurePermit::default()));
         });
         release.is_err().then_some(message)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Vec<u8>>> {
-        self.released.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,8 +14,9 @@ use crate::transport::client::websocket;
 use crate::transport::local::stdio::{ByteObserver, Pipe};
 use crate::transport::{Link, Observers, Remote, TransportNotice};
 use crate::wire::{Direction, Frame, LineFramer, PIECE};
+use parking_lot::Mutex;
 use serde_json::json;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A transport's advice about its failures.
 pub(super) type Advice = Arc<Mutex<Vec<String>>>;
@@ -83,7 +84,7 @@ pub(crate) async fn attach(
         TransportNotice::Step(text) if notices.is_verbose => (notices.warn)(text),
         TransportNotice::Step(_) => {}
         TransportNotice::Trouble(text) => (notices.warn)(text),
-        TransportNotice::Advice(text) => kept.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
+        TransportNotice::Advice(text) => kept.lock().push(text.to_owned()),
     });
     let link = remote.attach(report, observers).await.map_err(remote_error)?;
     Ok(RemoteLink { link, exchanges, advice })
@@ -118,7 +119,7 @@ pub(crate) fn copy_lines_to(recorder: &Recorder, stream: u32) -> ByteObserver {
                 return bytes.into_iter().for_each(|bytes| queue.push_ready(ready, bytes));
             }
         };
-        let mut framer = framers[direction as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut framer = framers[direction as usize].lock();
         let mut push = |frame: Frame<'_>| {
             let ours = if is_ours(frame.payload) { Flags::INJECTED } else { Flags::default() };
             let flags = Flags::toward(direction).with(ours);

@@ -7,10 +7,11 @@ use crate::transport::budget;
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::listen::gateway::{Backend, Opened};
 use crate::wire::Direction;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// Makes a session's engine, by the session's number.
@@ -67,16 +68,12 @@ impl Sessions {
 
     /// The numbers of the open sessions.
     pub(crate) fn numbers(&self) -> Vec<u32> {
-        self.lock().keys().copied().collect()
+        self.open.lock().keys().copied().collect()
     }
 
     /// The input of the session with this number.
     pub(crate) fn arrivals(&self, number: u32) -> Option<Sender<ServerInput>> {
-        self.lock().get(&number).cloned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Sender<ServerInput>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().get(&number).cloned()
     }
 }
 
@@ -112,7 +109,7 @@ impl Backend for Sessions {
                 drop(ended);
             })
             .map_err(failed)?;
-        self.lock().insert(stream, sender);
+        self.open.lock().insert(stream, sender);
         let end = async move {
             let _ = end.await;
         };
@@ -132,7 +129,7 @@ impl Backend for Sessions {
 
     fn closed(&self, stream: u32, by: &str) {
         (self.handlers.observe)(stream, SessionTraffic::Closed(by));
-        self.lock().remove(&stream);
+        self.open.lock().remove(&stream);
     }
 }
 

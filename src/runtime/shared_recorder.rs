@@ -9,10 +9,11 @@ use crate::sessions::injection::is_ours;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
+use parking_lot::Mutex;
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A recorder that all sessions of a server share.
 #[derive(Clone)]
@@ -82,7 +83,7 @@ impl SharedRecorder {
 
     /// Finishes the reel.
     pub(crate) fn finish(&self, warn: Warn) {
-        let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let recording = self.recording.lock().take();
         if let Some((summary, end)) = recording.map(Recording::finish)
             && let Some(failure) = summary.failure
         {

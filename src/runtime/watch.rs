@@ -15,12 +15,13 @@ use command::{RunOutcome, RunningCommand, run};
 use debounce::{Change, Debounce};
 use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Maximum number of changed files at a time that get a reminder each.
@@ -146,11 +147,7 @@ impl IoRunner {
 
     /// What to send to a host that connects now.
     pub(crate) fn standing(&self) -> Vec<Fired> {
-        self.lock().values().cloned().collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Fired>> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.standing.lock().values().cloned().collect()
     }
 }
 
@@ -317,7 +314,7 @@ impl Runner {
         let before = self.last.get(command);
         if before.is_none_or(|before| before.summary() != outcome.summary()) {
             let fired = reminder(command, &outcome, before);
-            let mut standing = self.attendant.lock();
+            let mut standing = self.attendant.standing.lock();
             match outcome.passed {
                 true => standing.remove(command),
                 false => standing.insert(command.to_owned(), fired.clone()),

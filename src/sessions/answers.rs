@@ -3,8 +3,9 @@
 
 use super::injection::{Filtered, Injections, Key, Refused, RemovedAnswer};
 use crate::wire::Direction;
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// What happens to an injected request.
@@ -116,25 +117,21 @@ impl Answers {
 
     /// When the next request of an owner must be given up.
     pub fn next_deadline(&self, owner: u64) -> Option<Instant> {
-        let table = self.lock();
+        let table = self.table.lock();
         table.open().filter(|(_, waiting)| waiting.owner == owner).map(|(_, waiting)| waiting.until).min()
     }
 
     /// The stream of each injected request that still waits for its answer; 0 if none was named.
     pub fn waiting_streams(&self) -> Vec<u32> {
-        self.lock().open().map(|(key, _)| key.0).collect()
+        self.table.lock().open().map(|(key, _)| key.0).collect()
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Injections<PendingAnswer>) -> T) -> T {
-        let mut table = self.lock();
+        let mut table = self.table.lock();
         let changed = change(&mut table);
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
             self.awaited[direction as usize].store(table.awaits(direction), Ordering::Release);
         }
         changed
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Injections<PendingAnswer>> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

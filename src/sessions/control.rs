@@ -14,6 +14,7 @@ use crate::sessions::recording_status::RecordingStatus;
 use crate::sessions::sockets::{RejectedPeer, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
 use crate::wire::units::millis;
+use parking_lot::{Condvar, Mutex};
 use rustix::event::{PollFd, PollFlags, poll};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -21,8 +22,8 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -427,7 +428,7 @@ impl Outbox {
 
     /// Adds a line without ever waiting: a caller that does not read is disconnected.
     fn push(&self, reported: &Value) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.ended {
             return;
         }
@@ -445,13 +446,13 @@ impl Outbox {
 
     /// Tells the writer that there may be an earlier deadline.
     fn look(&self) {
-        self.lock().look = true;
+        self.state.lock().look = true;
         self.changed.notify_all();
     }
 
     /// Ends the queue; the remaining lines are still written.
     fn end(&self) {
-        self.lock().ended = true;
+        self.state.lock().ended = true;
         self.changed.notify_all();
     }
 
@@ -460,14 +461,14 @@ impl Outbox {
         loop {
             answers.give_up(owner, Some(Instant::now()));
             let due = answers.next_deadline(owner);
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if let Some(line) = state.lines.pop_front() {
                 drop(state);
                 if stream.write_all(&line).is_err() {
                     let _ = self.stream.shutdown(Shutdown::Both);
                     return self.end();
                 }
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 state.bytes = state.bytes.saturating_sub(line.len());
                 continue;
             }
@@ -479,15 +480,11 @@ impl Outbox {
                 continue;
             }
             let left = due.map(|due| due.saturating_duration_since(Instant::now()));
-            drop(match left {
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(left) => self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
-            });
+            match left {
+                None => self.changed.wait(&mut state),
+                Some(left) => drop(self.changed.wait_for(&mut state, left)),
+            }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Unread> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -506,7 +503,7 @@ mod tests {
                 return Err("there is no such stream".to_owned());
             }
             let text = format!("{} {}", toward.short(), String::from_utf8_lossy(message));
-            self.0.lock().expect("not poisoned").push(text);
+            self.0.lock().push(text);
             Ok(InjectionProgress::Written)
         }
     }
@@ -560,7 +557,7 @@ mod tests {
         );
         let note = json!({"op": "send", "toward": "client", "message": "{}", "tag": "t"});
         assert_eq!(stage.ask(&note), json!({"tag": "t", "sent": true}));
-        assert_eq!(stage.session.0.lock().expect("not poisoned")[..], ["s2c {}"]);
+        assert_eq!(stage.session.0.lock()[..], ["s2c {}"]);
         for (request, why) in [
             (json!({"op": "dance"}), "dance"),
             (json!({"op": "send", "toward": "client", "message": "{}", "stream": 7}), "no such stream"),
@@ -605,9 +602,9 @@ mod tests {
         let outbox = Outbox::new(theirs);
         let long = Value::from("x".repeat(MAX_UNREAD));
         outbox.push(&long);
-        assert_eq!(outbox.lock().lines.len(), 1);
+        assert_eq!(outbox.state.lock().lines.len(), 1);
         outbox.push(&Value::Null);
-        assert!(outbox.lock().ended && outbox.lock().lines.is_empty());
+        assert!(outbox.state.lock().ended && outbox.state.lock().lines.is_empty());
     }
 
     #[test]

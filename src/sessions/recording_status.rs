@@ -2,9 +2,9 @@
 //! recording cannot continue.
 
 use crate::files::created::CreatedFile;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Called when a required recording cannot continue.
 pub(crate) type GivenUp = Box<dyn FnOnce() + Send>;
@@ -27,24 +27,24 @@ struct State {
 impl RecordingStatus {
     /// A reel takes events, for the first time or again.
     pub(crate) fn records_to(&self, place: Option<CreatedFile>) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         (state.place, state.is_recording) = (place, true);
     }
 
     /// Something is wrong; events are lost until a reel takes them again.
     pub(crate) fn fails(&self, problem: &str) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         (state.problem, state.is_recording) = (Some(problem.to_owned()), false);
     }
 
     /// Counts bytes that are not in any reel.
     pub(crate) fn loses(&self, bytes: u64) {
-        self.lock().lost_bytes += bytes;
+        self.0.lock().lost_bytes += bytes;
     }
 
     /// The recording is required and cannot continue.
     pub(crate) fn give_up(&self, why: &str) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.given_up = Some(why.to_owned());
         let receive = state.when_given_up.take();
         drop(state);
@@ -55,12 +55,12 @@ impl RecordingStatus {
 
     /// Why the recording was given up, if it was.
     pub fn given_up(&self) -> Option<String> {
-        self.lock().given_up.clone()
+        self.0.lock().given_up.clone()
     }
 
     /// Calls `receive` when the recording is given up; at once if it already was.
     pub fn when_given_up(&self, receive: impl FnOnce() + Send + 'static) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.given_up.is_none() {
             state.when_given_up = Some(Box::new(receive));
             return;
@@ -71,14 +71,14 @@ impl RecordingStatus {
 
     /// The path of the current or last reel.
     pub fn reel(&self) -> Option<PathBuf> {
-        self.lock().place.as_ref().map(|place| place.path.clone())
+        self.0.lock().place.as_ref().map(|place| place.path.clone())
     }
 
     /// The members for the control socket. A missing file is noticed here at once, but by the recorder only when it
     /// writes.
     pub(crate) fn details(&self) -> Map<String, Value> {
         let (place, is_recording, mut problem, lost_bytes) = {
-            let state = self.lock();
+            let state = self.0.lock();
             (state.place.clone(), state.is_recording, state.problem.clone(), state.lost_bytes)
         };
         let mut is_recording = is_recording;
@@ -92,10 +92,6 @@ impl RecordingStatus {
             recording["problem"] = problem.into();
         }
         [("reel".to_owned(), reel), ("recording".to_owned(), recording)].into_iter().collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

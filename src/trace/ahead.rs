@@ -1,9 +1,10 @@
 //! Reads ahead: one thread reads and decompresses a reel while another works on the blocks before.
 
 use super::reader::{Block, Item, ReelReader};
+use parking_lot::{Condvar, Mutex};
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The default limit for blocks that are read ahead or in use, in bytes; a single larger block is allowed.
 pub(crate) const MAX_BORROWED_BYTES: usize = 1 << 20;
@@ -33,12 +34,8 @@ struct Out {
 }
 
 impl Gauge {
-    fn lock(&self) -> MutexGuard<'_, Out> {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn has_space(&self, bytes: usize) -> bool {
-        self.fits(self.lock().bytes, bytes)
+        self.fits(self.out.lock().bytes, bytes)
     }
 
     /// Waits until this number of bytes fits.
@@ -47,11 +44,11 @@ impl Gauge {
             out.is_awaited = !self.fits(out.bytes, bytes);
             out.is_awaited
         };
-        drop(self.less.wait_while(self.lock(), is_full));
+        self.less.wait_while(&mut self.out.lock(), is_full);
     }
 
     fn take(self: &Arc<Self>, bytes: usize) -> BudgetPermit {
-        self.lock().bytes += bytes;
+        self.out.lock().bytes += bytes;
         BudgetPermit { bytes, gauge: Arc::clone(self) }
     }
 
@@ -69,7 +66,7 @@ pub(super) struct BudgetPermit {
 
 impl Drop for BudgetPermit {
     fn drop(&mut self) {
-        let mut out = self.gauge.lock();
+        let mut out = self.gauge.out.lock();
         out.bytes -= self.bytes;
         if out.is_awaited {
             self.gauge.less.notify_one();

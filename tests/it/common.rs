@@ -9,12 +9,13 @@ pub(crate) mod receiver;
 pub(crate) mod socket;
 pub(crate) mod web;
 
+use parking_lot::Mutex;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -211,7 +212,7 @@ struct Gathered {
 
 impl Gathered {
     fn so_far(&self) -> Vec<u8> {
-        self.bytes.lock().expect("not poisoned").clone()
+        self.bytes.lock().clone()
     }
 }
 
@@ -223,7 +224,7 @@ fn collect(mut source: impl Read + Send + 'static) -> Gathered {
         loop {
             match source.read(&mut chunk).expect("a pipe can be read") {
                 0 => return,
-                got => gathered.lock().expect("not poisoned").extend_from_slice(&chunk[..got]),
+                got => gathered.lock().extend_from_slice(&chunk[..got]),
             }
         }
     });
@@ -232,7 +233,7 @@ fn collect(mut source: impl Read + Send + 'static) -> Gathered {
 
 fn join(gathered: Gathered) -> Vec<u8> {
     gathered.reader.join().expect("the reader does not panic");
-    std::mem::take(&mut gathered.bytes.lock().expect("not poisoned"))
+    std::mem::take(&mut gathered.bytes.lock())
 }
 
 /// Waits until a child has ended, up to `limit`. `what` names it in the panic if it takes longer.

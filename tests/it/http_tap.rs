@@ -3,12 +3,12 @@
 
 use crate::common::socket::{Client, END, EVENTS, ReceivedRequest, Tap, Wire, chunk, json_answer, post, say, serve};
 use crate::common::{LIMIT, Stage, until};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::net::SocketAddr;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -166,7 +166,7 @@ fn silent(report: Sender<&'static str>, first: &'static str) -> SocketAddr {
     let report = Mutex::new(report);
     serve(move |_, wire| {
         say(wire, first);
-        let reported = report.lock().expect("a lock").clone();
+        let reported = report.lock().clone();
         reported.send("asked").expect("the test listens");
         let ended = matches!(wire.read(&mut [0; 64]), Ok(0) | Err(_));
         reported.send(if ended { "left alone" } else { "talked to" }).expect("the test listens");
@@ -203,7 +203,7 @@ fn an_event_reaches_the_client_while_its_stream_is_open() {
         say(wire, EVENTS);
         for number in 0..3 {
             say(wire, event(&number.to_string()));
-            gone.lock().expect("a lock").recv_timeout(LIMIT).expect("the client got it");
+            gone.lock().recv_timeout(LIMIT).expect("the client got it");
         }
         say(wire, END);
         true
@@ -419,12 +419,12 @@ fn messages_of_one_event_stream_and_its_posts_are_one_stream() {
         let server = serve(move |received, wire| {
             if received.is("GET") {
                 say(wire, [EVENTS, &chunk(&format!("event: endpoint\ndata: {endpoint}\n\n"))].concat());
-                let id = to_stream.lock().expect("a lock").recv_timeout(LIMIT).expect("a POST");
+                let id = to_stream.lock().recv_timeout(LIMIT).expect("a POST");
                 say(wire, [event(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)), END.to_owned()].concat());
                 return true;
             }
             let message: Value = serde_json::from_slice(&received.body).expect("JSON");
-            posted.lock().expect("a lock").send(message["id"].to_string()).expect("the stream waits");
+            posted.lock().send(message["id"].to_string()).expect("the stream waits");
             say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\n\r\nAccepted");
             true
         });
@@ -478,12 +478,12 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
     let gone = Mutex::new(gone);
     let server = serve(move |_, wire| {
         say(wire, [EVENTS, &chunk("data: {\"jsonrpc\":\"2.0\",")].concat());
-        gone.lock().expect("a lock").recv_timeout(LIMIT).expect("something was put in");
+        gone.lock().recv_timeout(LIMIT).expect("something was put in");
         // The event ends with a chunk of its own.
         for rest in ["\"method\":\"own\"}\n", "\n"] {
             say(wire, chunk(rest));
         }
-        gone.lock().expect("a lock").recv_timeout(LIMIT).expect("the client got all");
+        gone.lock().recv_timeout(LIMIT).expect("the client got all");
         say(wire, END);
         false
     });
@@ -521,7 +521,7 @@ fn sse_server(endpoint: &'static str, report: Sender<ReceivedRequest>) -> Socket
             let here = received.head.header("host").expect("a host");
             let endpoint = endpoint.replace("HERE", here);
             say(wire, [EVENTS, &chunk(&format!("event: endpoint\ndata: {endpoint}\n\n"))].concat());
-            let to_stream = std::mem::replace(&mut shared.lock().expect("a lock").1, channel().1);
+            let to_stream = std::mem::replace(&mut shared.lock().1, channel().1);
             while let Ok(request) = to_stream.recv_timeout(LIMIT) {
                 if request["method"] == "end" {
                     break;
@@ -544,12 +544,12 @@ fn sse_server(endpoint: &'static str, report: Sender<ReceivedRequest>) -> Socket
         }
         if received.target().starts_with("/messages") {
             let message = serde_json::from_slice(&received.body).expect("JSON");
-            shared.lock().expect("a lock").0.send(message).expect("the stream waits");
+            shared.lock().0.send(message).expect("the stream waits");
             say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\n\r\nAccepted");
         } else {
             say(wire, "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n");
         }
-        let _ = report.lock().expect("a lock").send(received.clone());
+        let _ = report.lock().send(received.clone());
         true
     })
 }
@@ -756,14 +756,14 @@ fn asking_server(report: Sender<Value>) -> SocketAddr {
             return false;
         }
         let message: Value = serde_json::from_slice(&received.body).expect("JSON");
-        report.lock().expect("a lock").send(message.clone()).expect("the test listens");
+        report.lock().send(message.clone()).expect("the test listens");
         if message["method"] == "tools/call" {
             say(wire, [EVENTS, &event(r#"{"jsonrpc":"2.0","id":77,"method":"roots/list"}"#)].concat());
-            answer.lock().expect("a lock").recv_timeout(LIMIT).expect("an answer of the client's");
+            answer.lock().recv_timeout(LIMIT).expect("an answer of the client's");
             let result = json!({"jsonrpc": "2.0", "id": message["id"], "result": {"called": true}});
             say(wire, [event(&result.to_string()), END.to_owned()].concat());
         } else if message["id"] == 77 {
-            answered.lock().expect("a lock").send(()).expect("the call waits");
+            answered.lock().send(()).expect("the call waits");
             say(wire, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
         } else {
             say(wire, json_answer(PONG).replacen("\r\n", "\r\nMcp-Session-Id: s\r\n", 1));
@@ -919,7 +919,7 @@ fn marks(received: &ReceivedRequest, wire: &mut Wire, sessions: &Mutex<u32>) -> 
     let mark = &request["params"]["mark"];
     let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": {"mark": mark}}).to_string();
     if received.head.header("mcp-session-id").is_none() {
-        let mut sessions = sessions.lock().expect("a lock");
+        let mut sessions = sessions.lock();
         *sessions += 1;
         say(wire, json_answer(&answer).replacen("\r\n", &format!("\r\nMcp-Session-Id: s{sessions}\r\n"), 1));
     } else if request["id"].as_u64().is_some_and(|id| id % 2 == 0) {

@@ -7,11 +7,12 @@ use futures_util::{SinkExt, StreamExt};
 use hyper::http::request;
 use mcpreel::testing::transport::client::http::{ClientConnection, ExchangeEvent, ExchangeObserver};
 use mcpreel::testing::transport::{Incoming, Observers, Remote};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 
 /// `call tools/list` on this URL with these options.
@@ -134,7 +135,7 @@ fn a_stream_that_ends_early_is_resumed_behind_its_last_event() {
     let stage = Stage::new();
     let waiting: Arc<Mutex<Option<Asked>>> = Arc::default();
     let web = Web::start(legacy("2025-11-25", Some("s"), move |asked| {
-        let mut waiting = waiting.lock().expect("no panic");
+        let mut waiting = waiting.lock();
         match (asked.what().as_str(), asked.header("last-event-id")) {
             ("tools/list", _) => {
                 *waiting = Some(asked.clone());
@@ -217,7 +218,7 @@ fn a_session_that_is_gone_is_opened_anew_once() {
         let opened = Arc::new(Mutex::new(0));
         let web = Web::start(move |asked| match asked.what().as_str() {
             "initialize" => {
-                let mut opened = opened.lock().expect("no panic");
+                let mut opened = opened.lock();
                 *opened += 1;
                 legacy("2025-11-25", None, no_tools)(asked).with("Mcp-Session-Id", &format!("s-{opened}"))
             }
@@ -247,7 +248,7 @@ fn a_host_sets_a_server_up_anew_that_was_started_again() {
     let opened = Arc::new(Mutex::new(0));
     let web = Web::start(move |asked| match asked.what().as_str() {
         "initialize" => {
-            let mut opened = opened.lock().expect("no panic");
+            let mut opened = opened.lock();
             *opened += 1;
             let result = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "events": {}},
                 "serverInfo": {"name": "scripted", "version": "1"}});
@@ -1031,7 +1032,7 @@ fn socket(protocol: Option<&'static str>, binary: bool) -> (u16, Arc<Mutex<Vec<S
                 let choose = |request: &Request, mut response: Response| {
                     let wanted = request.headers().get("sec-websocket-protocol");
                     let wanted = wanted.and_then(|value| value.to_str().ok()).unwrap_or("none").to_owned();
-                    seen.lock().expect("no panic").push(wanted);
+                    seen.lock().push(wanted);
                     if let Some(protocol) = protocol {
                         response.headers_mut().insert("sec-websocket-protocol", protocol.parse().expect("plain"));
                     }
@@ -1071,7 +1072,7 @@ fn a_websocket_carries_one_message_a_frame() {
     let (port, offered) = socket(Some("mcp"), false);
     let url = format!("ws://127.0.0.1:{port}/path");
     succeeded(&list(&stage, &url, &["--era", "legacy", "--record", "ws.reel"]));
-    assert_eq!(*offered.lock().expect("no panic"), ["mcp"]);
+    assert_eq!(*offered.lock(), ["mcp"]);
     let events = stage.events("ws.reel");
     let messages: Vec<&Value> = events.iter().filter(|event| event["event"] == "message").collect();
     assert_eq!(messages.len(), 5, "{events:?}");
@@ -1110,7 +1111,7 @@ fn a_websocket_server_need_not_know_the_protocol_and_may_send_bytes() {
     let (port, offered) = socket(None, true);
     let output = list(&stage, &format!("ws://127.0.0.1:{port}"), &["--era", "legacy", "-v"]);
     succeeded(&output);
-    assert_eq!(*offered.lock().expect("no panic"), ["mcp", "none"]);
+    assert_eq!(*offered.lock(), ["mcp", "none"]);
     assert!(output.err().contains("connecting without it"), "{output:?}");
     let web = Web::start(|_| Reply::empty(401));
     failed(&list(&stage, &format!("ws://127.0.0.1:{}", web.port), &[]), 4, &["HTTP 401", "MCPREEL_TOKEN"]);
@@ -1181,13 +1182,13 @@ struct Kept(Mutex<Vec<String>>);
 
 impl Kept {
     fn keep(&self, what: String) {
-        self.0.lock().expect("no panic").push(what);
+        self.0.lock().push(what);
     }
 }
 
 impl ExchangeObserver for Kept {
     fn begin(&self, connection: ClientConnection, head: &request::Parts) -> u32 {
-        let mut kept = self.0.lock().expect("no panic");
+        let mut kept = self.0.lock();
         let number = u32::try_from(kept.len()).expect("a few");
         kept.extend([format!("begin {}", connection.number), format!("{} {}", head.method, head.uri.path())]);
         number
@@ -1233,7 +1234,7 @@ fn a_watch_sees_each_exchange_to_its_end() {
         link.close();
         assert_eq!(link.receive().await, Incoming::Closed);
     });
-    let seen = kept.0.lock().expect("no panic").clone();
+    let seen = kept.0.lock().clone();
     let ask = ["begin 1", "POST /mcp", "> {\"id\":1,\"method\":\"ask\"}", "> end None", "200 OK"];
     assert_eq!(seen[..5], ask);
     assert_eq!(seen[5..7], ["< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}", "< end None"]);

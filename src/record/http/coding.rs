@@ -3,8 +3,9 @@
 
 use brotli_decompressor::DecompressorWriter;
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
+use parking_lot::Mutex;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The decoded size that any body may have, however small it is (64 MiB).
 const FREE_BYTES: usize = 64 << 20;
@@ -37,10 +38,10 @@ impl Decoder {
     /// # Errors
     /// The bytes are invalid, or decode to too much.
     pub fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
-        self.decoded.lock().1 += bytes.len().saturating_mul(MAX_RATIO);
+        self.decoded.0.lock().1 += bytes.len().saturating_mul(MAX_RATIO);
         self.decoder.write_all(bytes)?;
         self.decoder.flush()?;
-        Ok(std::mem::take(&mut self.decoded.lock().0))
+        Ok(std::mem::take(&mut self.decoded.0.lock().0))
     }
 }
 
@@ -48,15 +49,11 @@ impl Decoder {
 #[derive(Clone)]
 struct Decoded(Arc<Mutex<(Vec<u8>, usize)>>);
 
-impl Decoded {
-    fn lock(&self) -> MutexGuard<'_, (Vec<u8>, usize)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Decoded {}
 
 impl Write for Decoded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut decoded = self.lock();
+        let mut decoded = self.0.lock();
         let left = decoded.1.checked_sub(bytes.len());
         decoded.1 =
             left.ok_or_else(|| io::Error::other(format!("it decodes to more than {MAX_RATIO} times its size")))?;

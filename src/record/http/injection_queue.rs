@@ -1,8 +1,8 @@
 //! Messages that wait to be inserted into an open stream. The injector waits until its message is on its way, or
 //! withdraws it; the stream never waits.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -51,7 +51,7 @@ impl InjectionQueue {
     /// The stream has ended, the queue is full, or `deadline` has passed.
     pub(super) fn put(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
         let ticket = self.offer(message)?;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if state.gone >= ticket {
                 return Ok(());
@@ -61,7 +61,7 @@ impl InjectionQueue {
                 (true, _) => InjectionFailure::Ended,
                 (_, true) => InjectionFailure::Late,
                 _ => {
-                    state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+                    self.changed.wait_for(&mut state, left);
                     continue;
                 }
             };
@@ -78,7 +78,7 @@ impl InjectionQueue {
     /// # Errors
     /// The stream has ended, or the queue is full.
     pub(super) fn offer(&self, message: &[u8]) -> Result<u64, InjectionFailure> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.is_over {
             return Err(InjectionFailure::Ended);
         }
@@ -98,7 +98,7 @@ impl InjectionQueue {
 
     /// The next message; from now on it is on its way.
     pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Vec<u8>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let Some((ticket, message)) = state.waiting.pop_front() else {
             state.reader = Some(context.waker().clone());
             return Poll::Pending;
@@ -111,17 +111,13 @@ impl InjectionQueue {
 
     /// Rejects further messages.
     pub(super) fn close(&self) {
-        self.lock().is_over = true;
+        self.state.lock().is_over = true;
         self.changed.notify_all();
     }
 
     /// Whether messages can still be queued.
     pub(super) fn is_open(&self) -> bool {
-        !self.lock().is_over
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        !self.state.lock().is_over
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) enum InjectionRoute {
 impl Exchanges {
     /// The stream numbers of the live sessions, to whose servers messages can be sent.
     pub(crate) fn sessions(&self) -> Vec<u32> {
-        let state = self.lock();
+        let state = self.state.lock();
         let joined = state.open_injection_queues(Direction::ClientToServer).map(|(exchange, _)| exchange.stream);
         joined.chain(state.sessions.heads.keys().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
     }
@@ -52,7 +52,7 @@ impl Exchanges {
                 Ok((stream, self.way_to_server(stream)?))
             }
             Direction::ServerToClient => {
-                let state = self.lock();
+                let state = self.state.lock();
                 let open =
                     state.open_injection_queues(toward).map(|(exchange, _)| exchange.stream).collect::<BTreeSet<u32>>();
                 let open: Vec<u32> = open.into_iter().collect();
@@ -69,7 +69,7 @@ impl Exchanges {
     }
 
     fn way_to_server(&self, stream: u32) -> Result<InjectionRoute, String> {
-        let state = self.lock();
+        let state = self.state.lock();
         let mut injection_queues = state.open_injection_queues(Direction::ClientToServer);
         if let Some((_, injection_queue)) = injection_queues.find(|(exchange, _)| exchange.stream == stream) {
             return Ok(InjectionRoute::Into(Arc::clone(injection_queue)));
@@ -95,7 +95,7 @@ impl Exchanges {
 
     /// The stream that a client opened with GET, for messages that belong to none of its requests.
     pub(super) fn listener(&self, stream: u32) -> Option<Arc<InjectionQueue>> {
-        let state = self.lock();
+        let state = self.state.lock();
         let mut injection_queues = state.open_injection_queues(Direction::ServerToClient);
         let is_listening = |exchange: &Exchange| exchange.stream == stream && exchange.method == Method::GET;
         injection_queues

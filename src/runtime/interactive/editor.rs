@@ -6,6 +6,7 @@
 use super::lines::COMMANDS;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
+use parking_lot::Mutex;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -15,7 +16,7 @@ use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{Editor, ExternalPrinter, Helper};
 use std::io::{BufRead, IsTerminal, Read};
-use std::sync::{Arc, Mutex, PoisonError, mpsc as std_mpsc};
+use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
@@ -179,7 +180,7 @@ impl Completer for Completion {
         let mut found: Vec<String> = match line.strip_prefix('/') {
             None => Vec::new(),
             Some(_) if start == 0 => COMMANDS.iter().map(|command| format!("/{}", command.0)).collect(),
-            Some(_) => self.words.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            Some(_) => self.words.lock().clone(),
         };
         found.retain(|candidate| candidate.starts_with(word));
         Ok((start, found))

@@ -2,8 +2,8 @@
 
 use crate::replay::mock::Payloads;
 use crate::trace::{Block, Item, ReelReader};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
 /// Messages in memory, in the order of their numbers.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl InReel {
 
 impl Payloads for InReel {
     fn read(&self, number: u32) -> Option<Vec<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).read(u64::from(number))
+        self.0.lock().read(u64::from(number))
     }
 }
 

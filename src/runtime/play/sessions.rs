@@ -9,8 +9,9 @@ use crate::scenario::Report;
 use crate::transport::link::{Incoming, Link};
 use crate::transport::listen::gateway::{Backend, Opened};
 use crate::wire::Direction;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 /// Something to report about the plays.
@@ -60,7 +61,7 @@ impl ScenarioSessions {
 
     /// Accepts no more sessions: plays that wait for a host end.
     pub(crate) fn close(&self) {
-        self.lock().seats.clear();
+        self.0.seats.lock().seats.clear();
     }
 
     /// Begins a play, for this session or a future one.
@@ -68,7 +69,7 @@ impl ScenarioSessions {
         let (entering, enters) = mpsc::unbounded_channel();
         let is_free = entered.is_none();
         let _ = entered.map(|entered| entering.send(entered));
-        let mut seats = self.lock();
+        let mut seats = self.0.seats.lock();
         let number = seats.begun;
         seats.begun += 1;
         seats.seats.insert(number, Seat { entering, is_free });
@@ -78,7 +79,7 @@ impl ScenarioSessions {
             let House { begin, observe, news, .. } = &*plays.0;
             let report = |reported: ScenarioServerEvent<'_>| match reported {
                 ScenarioServerEvent::Waits => {
-                    if let Some(seat) = plays.lock().seats.get_mut(&number) {
+                    if let Some(seat) = plays.0.seats.lock().seats.get_mut(&number) {
                         seat.is_free = true;
                     }
                 }
@@ -86,13 +87,9 @@ impl ScenarioSessions {
                 ScenarioServerEvent::OrderResult(stream) => drop(news.send(ScenarioNotice::Done(stream))),
             };
             let report = play_server(begin(), enters, report).await;
-            plays.lock().seats.remove(&number);
+            plays.0.seats.lock().seats.remove(&number);
             let _ = news.send(ScenarioNotice::Over(number, report));
         });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Seats> {
-        self.0.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,7 +99,7 @@ impl Backend for ScenarioSessions {
         let cut = Incoming::Failed("the scenario cut the connection".to_owned());
         let ((link, theirs), (held, end)) = (Link::pair_ending(cut), oneshot::channel());
         let entered = Entered { stream, link: theirs, held: Some(held) };
-        let mut seats = self.lock();
+        let mut seats = self.0.seats.lock();
         match seats.seats.values_mut().find(|seat| seat.is_free) {
             Some(seat) => {
                 seat.is_free = false;

@@ -1,12 +1,12 @@
 //! Runs a command within limits, and reports its outcome.
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How much of the end of its output to keep, in bytes.
@@ -62,13 +62,13 @@ struct State {
 impl RunningCommand {
     /// Ends the command, and all later ones.
     pub(super) fn end(&self) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         state.is_over = true;
         kill(state.group);
     }
 
     fn set(&self, group: Option<Pid>) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         state.group = group;
         if state.is_over {
             kill(group);

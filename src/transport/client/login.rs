@@ -211,7 +211,7 @@ pub(crate) fn body_of(bytes: &Bytes) -> Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
+    use parking_lot::Mutex;
 
     /// Gives the tokens of a list, one for each renewal, and remembers why.
     #[derive(Default)]
@@ -227,13 +227,13 @@ mod tests {
         }
 
         fn renewed(&self, need: Need, _: Option<HeaderValue>) -> TokenFuture<'_> {
-            self.asked.lock().expect("not poisoned").push(need);
-            let next = self.next.lock().expect("not poisoned").pop();
+            self.asked.lock().push(need);
+            let next = self.next.lock().pop();
             Box::pin(async move { Ok(next.map(HeaderValue::from_static)) })
         }
 
         fn note_use(&self, token: &HeaderValue, is_accepted: bool) {
-            self.uses.lock().expect("not poisoned").push((token.clone(), is_accepted));
+            self.uses.lock().push((token.clone(), is_accepted));
         }
     }
 
@@ -298,11 +298,10 @@ mod tests {
             error: Some("insufficient_scope".into()),
             ..Challenge::default()
         };
-        assert_eq!(*tokens.asked.lock().expect("not poisoned"), [none(false), none(true), Need::Scopes(more)]);
+        assert_eq!(*tokens.asked.lock(), [none(false), none(true), Need::Scopes(more)]);
         let uses: Vec<String> = tokens
             .uses
             .lock()
-            .expect("not poisoned")
             .iter()
             .map(|(token, is_accepted)| format!("{} {is_accepted}", token.to_str().expect("text")))
             .collect();

@@ -19,8 +19,9 @@ use crate::wire::{Envelope, MessageKind, json};
 use bytes::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
@@ -244,7 +245,7 @@ async fn run(client: Arc<Client>, mut outgoing: Receiver<Vec<u8>>) {
 
 impl Client {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn step(&self, text: impl AsRef<str>) {

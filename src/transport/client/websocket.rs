@@ -19,9 +19,10 @@ use hyper::header::{
 use hyper::upgrade::OnUpgrade;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex as StdMutex;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -148,7 +149,7 @@ impl Meter {
     /// Adds bytes; false if all clients of the listener together hold too many.
     fn add(&self, bytes: usize) -> bool {
         let Some(meter) = &self.0 else { return true };
-        let (share, held) = &mut *meter.lock().unwrap_or_else(PoisonError::into_inner);
+        let (share, held) = &mut *meter.lock();
         *held += bytes;
         share.hold(*held)
     }
@@ -157,7 +158,7 @@ impl Meter {
     fn forget(&self, bytes: usize) {
         const HEAD: usize = 6;
         let Some(meter) = &self.0 else { return };
-        let (share, held) = &mut *meter.lock().unwrap_or_else(PoisonError::into_inner);
+        let (share, held) = &mut *meter.lock();
         *held = held.saturating_sub(bytes + HEAD);
         let _ = share.hold(*held);
     }
@@ -165,7 +166,7 @@ impl Meter {
     /// Resets the count after a complete message.
     fn clear(&self) {
         let Some(meter) = &self.0 else { return };
-        let (share, held) = &mut *meter.lock().unwrap_or_else(PoisonError::into_inner);
+        let (share, held) = &mut *meter.lock();
         *held = 0;
         let _ = share.hold(0);
     }

@@ -25,6 +25,7 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode};
+use parking_lot::Mutex;
 use refusal::{Refusal, accepted, plain, rpc_error};
 use response::{Answer, Stream, answers, cut_off, form};
 use session::{Posted, Session};
@@ -32,8 +33,8 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
 
@@ -206,8 +207,8 @@ impl Gateway {
     }
 
     fn alive(&self) -> Vec<Arc<Session>> {
-        let named: Vec<_> = lock(&self.sessions).values().cloned().collect();
-        let shared = lock(&self.shared).clone();
+        let named: Vec<_> = self.sessions.lock().values().cloned().collect();
+        let shared = self.shared.lock().clone();
         named.into_iter().chain(shared).filter(|session| !session.is_closed()).collect()
     }
 
@@ -222,8 +223,8 @@ impl Gateway {
 
     /// Ends all sessions and waits for their backends.
     pub(crate) async fn finish(&self) {
-        let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
-        all.append(&mut lock(&self.shared));
+        let mut all: Vec<_> = self.sessions.lock().drain().map(|(_, session)| session).collect();
+        all.append(&mut self.shared.lock());
         let ends = futures_util::future::join_all(all.iter().map(|session| session.close("the gateway ended")));
         tokio::join!(ends, self.directs.finish());
     }
@@ -284,7 +285,7 @@ impl Gateway {
             }
             Method::DELETE => {
                 let session = self.session(&head.headers)?;
-                lock(&self.sessions).remove(&session.id);
+                self.sessions.lock().remove(&session.id);
                 session.close("DELETE").await;
                 Ok(plain(StatusCode::OK, "the session has ended").answer())
             }
@@ -311,7 +312,7 @@ impl Gateway {
             let is_unknown = answered.as_ref().is_ok_and(|answer| answer.status() == StatusCode::NOT_FOUND);
             if is_unknown && is_probe {
                 // A server of the legacy era, whose sessions have links of their own; this one is not shared.
-                lock(&self.shared).retain(|shared| !Arc::ptr_eq(shared, &session));
+                self.shared.lock().retain(|shared| !Arc::ptr_eq(shared, &session));
                 session.close("no server of this era").await;
             }
             return answered;
@@ -319,7 +320,7 @@ impl Gateway {
         check_version(headers)?;
         if envelope.kind == MessageKind::Request && envelope.method.as_deref() == Some("initialize") {
             let session = self.open(uuid::Uuid::new_v4().to_string())?;
-            lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
+            self.sessions.lock().insert(session.id.clone(), Arc::clone(&session));
             let mut newborn = Newborn { gateway: self, session: Some(&session) };
             let mut response = self.pass(&session, message, headers, intake).await?;
             if let Ok(id) = HeaderValue::from_str(&session.id)
@@ -398,7 +399,7 @@ impl Gateway {
 
     /// A link of the modern era on which answers and notifications for this message cannot be confused with others.
     fn shared_for(self: &Arc<Self>, message: &[u8]) -> Result<Arc<Session>, Refusal> {
-        let mut shared = lock(&self.shared);
+        let mut shared = self.shared.lock();
         shared.retain(|session| !session.is_closed());
         if let Some(free) = shared.iter().find(|session| session.has_space_for(message)) {
             return Ok(Arc::clone(free));
@@ -412,7 +413,7 @@ impl Gateway {
     }
 
     fn open(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Refusal> {
-        let mut sessions = lock(&self.sessions);
+        let mut sessions = self.sessions.lock();
         sessions.retain(|_, session| !session.is_closed());
         if !id.is_empty() && sessions.len() >= MAX_SESSIONS {
             // Few clients end their sessions. One that waits for something, or listens, still needs its session.
@@ -433,7 +434,7 @@ impl Gateway {
         let Some(id) = text(headers, SESSION) else {
             return Err(plain(StatusCode::BAD_REQUEST, "the request has no Mcp-Session-Id and is not initialize"));
         };
-        let found = lock(&self.sessions).get(&id).filter(|session| !session.is_closed()).cloned();
+        let found = self.sessions.lock().get(&id).filter(|session| !session.is_closed()).cloned();
         found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "this session does not exist or has ended"))
     }
 }
@@ -448,7 +449,7 @@ struct Newborn<'a> {
 impl Drop for Newborn<'_> {
     fn drop(&mut self) {
         if let Some(session) = self.session.map(Arc::clone) {
-            lock(&self.gateway.sessions).remove(&session.id);
+            self.gateway.sessions.lock().remove(&session.id);
             tokio::spawn(async move { session.close("the client hung up").await });
         }
     }
@@ -457,10 +458,6 @@ impl Drop for Newborn<'_> {
 fn full_up() -> Refusal {
     let reason = format!("{MAX_SESSIONS} sessions are in use, the maximum; try again once one of them has ended");
     plain(StatusCode::SERVICE_UNAVAILABLE, &reason)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {

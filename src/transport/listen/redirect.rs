@@ -14,13 +14,14 @@ use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use oauth2::AuthorizationCode;
+use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -155,7 +156,7 @@ impl Door {
             async move { Ok::<_, Infallible>(door.answer(&request.into_parts().0, &reader).await) }
         });
         serve_connection(stream, service, pending()).await;
-        let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let reader = reader.lock().take();
         reader.map(|reader| reader.send(()));
     }
 
@@ -169,7 +170,7 @@ impl Door {
                 if !self.let_in(Ok((code, WaitingPage { result, was_read }))) {
                     return page(StatusCode::BAD_REQUEST, OVER);
                 }
-                *reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+                *reader.lock() = Some(read);
                 match timeout(RESULT_TIME, shown).await {
                     Ok(Ok(true)) => page(StatusCode::OK, "mcpreel has logged in. You can close this page."),
                     Ok(_) => page(StatusCode::BAD_REQUEST, FAILED),
@@ -181,7 +182,7 @@ impl Door {
 
     /// Passes the response on, unless there was one before.
     fn let_in(&self, response: Received) -> bool {
-        let sender = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sender = self.open.lock().take();
         sender.is_some_and(|sender| sender.send(response).is_ok())
     }
 

@@ -5,10 +5,11 @@ use super::web::{Asked, Reply, Step, Web, answer, event, say};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use url::form_urlencoded;
@@ -202,7 +203,7 @@ impl Protected {
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().expect("no test panics here")
+    state.lock()
 }
 
 /// The parameters in the query and in the body.

@@ -10,13 +10,14 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
+use parking_lot::Mutex;
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_rustls::TlsAcceptor;
 
@@ -226,7 +227,7 @@ impl Web {
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().expect("no test panics here").clone()
+        self.asked.lock().clone()
     }
 
     /// The requests, each in a word.
@@ -308,7 +309,7 @@ impl Server {
             text: String::from_utf8_lossy(&bytes).into_owned(),
             bytes,
         };
-        self.asked.lock().expect("no test panics here").push(asked.clone());
+        self.asked.lock().push(asked.clone());
         let reply = (self.handler)(&asked);
         let counted = Counted { given_up: Arc::clone(&self.given_up), is_over: false };
         if reply.is_silent {

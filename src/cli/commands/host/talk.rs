@@ -300,7 +300,7 @@ impl<'a> Talk<'a> {
 
     fn complete_words(&self) {
         let Some(lines) = &self.lines else { return };
-        let mut words = lines.words.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut words = lines.words.lock();
         words.clear();
         for view in self.runner.host.servers() {
             words.push(view.name.clone());

@@ -3,6 +3,7 @@
 
 use super::answer::Problem;
 use crate::process::child::ServerCommand;
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,7 +11,6 @@ use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::channel;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The maximum length of what a command reports on stderr. Unit: bytes.
@@ -29,32 +29,23 @@ struct State {
 impl Stop {
     /// Ends the process, and all later ones.
     pub(super) fn stop(&self) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.is_stopped = true;
         kill(state.group);
     }
 
     /// Fails if the request was cancelled.
     pub(super) fn check(&self) -> Result<(), Problem> {
-        if self.lock().is_stopped { Err(Problem::new("the request was cancelled")) } else { Ok(()) }
+        if self.0.lock().is_stopped { Err(Problem::new("the request was cancelled")) } else { Ok(()) }
     }
 
     fn set(&self, group: Option<Pid>) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.group = group;
         if state.is_stopped {
             kill(group);
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.0)
-    }
-}
-
-/// Locks what a request that failed may have held.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn kill(group: Option<Pid>) {

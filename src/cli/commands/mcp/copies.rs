@@ -2,14 +2,15 @@
 //! the work goes on, and a later request gets the result.
 
 use super::answer::Problem;
-use super::child::{self, Bounds, Stop, lock};
+use super::child::{self, Bounds, Stop};
 use crate::cli::recordings::twice::unnamed_file;
 use crate::platform::open_file::path_for_others;
+use parking_lot::{Condvar, Mutex};
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,7 +73,7 @@ impl Copies {
         let made = work.wait(bounds)?;
         if made.is_err() {
             // The next request tries again.
-            lock(&self.0).retain(|copy| !Arc::ptr_eq(&copy.work, &work));
+            self.0.lock().retain(|copy| !Arc::ptr_eq(&copy.work, &work));
         }
         made
     }
@@ -84,7 +85,7 @@ impl Copies {
         version: Version,
         begin: impl FnOnce() -> Result<Arc<Work>, Problem>,
     ) -> Result<Arc<Work>, Problem> {
-        let mut copies = lock(&self.0);
+        let mut copies = self.0.lock();
         let is_right = |copy: &RedactedCopy| copy.of == version || copy.of.file == version.file && !copy.work.is_over();
         let copy = match copies.iter().position(is_right) {
             Some(at) => copies.remove(at),
@@ -116,7 +117,7 @@ impl Work {
             let until = Instant::now() + MAX_WORK;
             let bounds = Bounds { until, limit: MAX_WORK, stop: &made.stop };
             let copy = redacted(&reel, options, bounds).map(Arc::new);
-            *lock(&made.made) = Some(copy);
+            *made.made.lock() = Some(copy);
             made.done.notify_all();
         });
         worker.map_err(|error| Problem::new(format!("cannot start a thread: {error}")))?;
@@ -124,12 +125,12 @@ impl Work {
     }
 
     fn is_over(&self) -> bool {
-        lock(&self.made).is_some()
+        self.made.lock().is_some()
     }
 
     /// Waits for the end of the work. The outer error is that of the request, which ends before.
     fn wait(&self, bounds: Bounds<'_>) -> Result<Result<Arc<File>, Problem>, Problem> {
-        let mut made = lock(&self.made);
+        let mut made = self.made.lock();
         loop {
             if let Some(made) = &*made {
                 return Ok(made.clone());
@@ -140,7 +141,7 @@ impl Work {
                 let limit = format!("the recording is long, and was not redacted within {:?}", bounds.limit);
                 return Err(Problem::new(limit).hint("the work goes on: send the same request again"));
             }
-            made = self.done.wait_timeout(made, left.min(PAUSE)).unwrap_or_else(PoisonError::into_inner).0;
+            self.done.wait_for(&mut made, left.min(PAUSE));
         }
     }
 }
@@ -171,7 +172,7 @@ mod tests {
         assert!(why.contains("not redacted within 0ns") && why.contains("the work goes on"), "{why}");
         thread::scope(|scope| {
             let waiting = scope.spawn(|| work.wait(bounds(Duration::from_secs(60))));
-            *lock(&work.made) = Some(Err(Problem::new("broken")));
+            *work.made.lock() = Some(Err(Problem::new("broken")));
             work.done.notify_all();
             assert_eq!(waiting.join().expect("no panic").expect("it is made").err(), Some(Problem::new("broken")));
         });
@@ -185,11 +186,11 @@ mod tests {
     fn a_reel_that_grows_is_not_redacted_anew_before_the_work_on_it_is_over() {
         let version = Version { file: (1, 2), bytes: 3, changed: (4, 5) };
         let copies = Copies::default();
-        lock(&copies.0).push(RedactedCopy { of: version, work: Arc::default() });
+        copies.0.lock().push(RedactedCopy { of: version, work: Arc::default() });
         let work = |version| copies.work_on(version, || Ok(Arc::default())).expect("begun");
         let first = work(version);
         assert!(Arc::ptr_eq(&first, &work(Version { bytes: 9, ..version })));
-        *lock(&first.made) = Some(Err(Problem::new("over")));
+        *first.made.lock() = Some(Err(Problem::new("over")));
         assert!(Arc::ptr_eq(&first, &work(version)), "the same version");
         assert!(!Arc::ptr_eq(&first, &work(Version { bytes: 9, ..version })), "another version");
         assert!(!Arc::ptr_eq(&first, &work(Version { file: (1, 3), ..version })), "another file");
@@ -202,14 +203,14 @@ mod tests {
             let version = Version { file: (1, inode), bytes: 3, changed: (4, 5) };
             let begin = || {
                 let work = Arc::<Work>::default();
-                lock(&threads).push(Arc::clone(&work));
+                threads.lock().push(Arc::clone(&work));
                 Ok(work)
             };
             copies.work_on(version, begin).expect("begun")
         };
-        let kept = || lock(&copies.0).iter().map(|copy| copy.of.file.1).collect::<Vec<_>>();
+        let kept = || copies.0.lock().iter().map(|copy| copy.of.file.1).collect::<Vec<_>>();
         let awaited: Vec<Arc<Work>> = (1..=2).map(work).collect();
-        *lock(&work(3).made) = Some(Err(Problem::new("over")));
+        *work(3).made.lock() = Some(Err(Problem::new("over")));
         (4..=6).for_each(|inode| drop(work(inode)));
         // 3 was finished; 4 is the oldest for which no request waits.
         assert_eq!(kept(), [6, 5, 2, 1]);

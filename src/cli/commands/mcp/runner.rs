@@ -2,18 +2,19 @@
 //! and cancellations meanwhile.
 
 use super::answer::Problem;
-use super::child::{Bounds, Stop, lock};
+use super::child::{Bounds, Stop};
 use super::library::Library;
 use super::tools::{Cx, Settings, call, text_of};
 use super::{prompts, resources};
 use crate::runtime::server::ServerInput;
 use crate::server::{CatalogueRequest, IoRequest, Task};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// How many requests are worked on at the same time.
@@ -49,7 +50,7 @@ impl Runner {
                 while let Some(job) = next(&waiting) {
                     // A bug in one request must not end the others.
                     let worked = catch_unwind(AssertUnwindSafe(|| answer(&job, &shared.0, &shared.1)));
-                    lock(&stops).remove(&job.ticket);
+                    stops.lock().remove(&job.ticket);
                     if back.send(ServerInput::IoDone(job.ticket, worked.ok())).is_err() {
                         return;
                     }
@@ -64,11 +65,11 @@ impl Runner {
         match io_request.task {
             Task::Catalogue(request) => {
                 let stop = Arc::new(Stop::default());
-                lock(&self.stops).insert(io_request.ticket, Arc::clone(&stop));
+                self.stops.lock().insert(io_request.ticket, Arc::clone(&stop));
                 let _ = self.jobs.send(Job { ticket: io_request.ticket, request, stop });
             }
             Task::Cancel(ticket) => {
-                if let Some(stop) = lock(&self.stops).remove(&ticket) {
+                if let Some(stop) = self.stops.lock().remove(&ticket) {
                     stop.stop();
                 }
             }
@@ -78,7 +79,7 @@ impl Runner {
 }
 
 fn next(waiting: &Mutex<Receiver<Job>>) -> Option<Job> {
-    lock(waiting).recv().ok()
+    waiting.lock().recv().ok()
 }
 
 /// The answer to a request, as [`CatalogueRequest`] describes it.

@@ -14,9 +14,10 @@ use crate::share::Redaction;
 use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use crate::wire::{Direction, Framing};
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Messages of at most this many bytes together stay in memory.
 const IN_MEMORY: usize = 4 << 20;
@@ -42,7 +43,7 @@ pub(super) fn read(paths: &[PathBuf], options: &MockOptions, ignored: &[String])
     let (mut builder, mut joined, mut first) = (builder, Vec::new(), 0);
     if let Some(redaction) = redaction_of(paths)? {
         let redaction = Mutex::new(redaction);
-        let of = move |request: &[u8]| redaction.lock().unwrap_or_else(PoisonError::into_inner).comparable(request);
+        let of = move |request: &[u8]| redaction.lock().comparable(request);
         builder = builder.disguised(Arc::new(of));
     }
     if paths.len() > 1 && !options.streams.is_empty() {

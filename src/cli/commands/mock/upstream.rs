@@ -9,9 +9,10 @@ use crate::host::client::Params;
 use crate::runtime::mock::{Forward, MockInput};
 use crate::runtime::{self, Connection};
 use crate::wire::Envelope;
+use parking_lot::Mutex;
 use serde_json::json;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// A question for the server: its ticket, the request, and where the answer goes.
@@ -47,7 +48,7 @@ impl Upstream {
     pub(super) fn forward(&self) -> Forward {
         let questions = Arc::clone(&self.questions);
         Arc::new(move |ticket, request, back| {
-            if let Some(questions) = &*questions.lock().unwrap_or_else(PoisonError::into_inner) {
+            if let Some(questions) = &*questions.lock() {
                 let _ = questions.send((ticket, request, back));
             }
         })
@@ -55,7 +56,7 @@ impl Upstream {
 
     /// Ends the server. Returns what it was asked, and its answers.
     pub(super) fn finish(self) -> Asked {
-        *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.questions.lock() = None;
         self.thread.join().unwrap_or_default()
     }
 }

@@ -21,10 +21,11 @@ use crate::transport::client::http::{HttpError, SharedObserver};
 use crate::transport::client::remote::Carrier;
 use crate::transport::listen::gateway::{Backend, Gateway, Listener};
 use crate::transport::listen::proxy::Proxy;
+use parking_lot::Mutex;
 use serde_json::json;
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::runtime::Handle;
 
 /// What is behind the listener.
@@ -171,7 +172,7 @@ fn once_each(report: fn(&str)) -> impl Fn(&str) + Send + Sync {
     const MAX: usize = 20;
     let reported = Mutex::new(HashSet::new());
     move |text: &str| {
-        let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = reported.lock();
         if reported.len() < MAX && reported.insert(text.to_owned()) {
             report(text);
         }

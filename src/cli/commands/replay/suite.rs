@@ -13,13 +13,13 @@ use crate::error::{CommandError, ErrorKind};
 use crate::render::replayed::{SessionReport, Verdict};
 use crate::scenario::ScenarioError;
 use crate::wire::text::counted;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// A part of a suite: `1/4` is the first of four.
@@ -229,7 +229,7 @@ fn run_all(tests: &[Test], args: &ReplayArgs, advance: &(impl Fn() + Sync)) -> V
             if args.fail_fast && !output.as_ref().is_ok_and(|output| output.status.success()) {
                 is_over.store(true, Ordering::Relaxed);
             }
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+            *place.lock() = Some(output);
             advance();
         }
     };
@@ -238,7 +238,7 @@ fn run_all(tests: &[Test], args: &ReplayArgs, advance: &(impl Fn() + Sync)) -> V
             scope.spawn(work);
         }
     });
-    outputs.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+    outputs.into_iter().map(|it| it.into_inner()).collect()
 }
 
 fn run_one(words: &[OsString]) -> std::io::Result<Output> {

@@ -27,10 +27,11 @@ use crate::transport::link::Served;
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::local::stdio::read_messages;
 use clap::Args;
+use parking_lot::Mutex;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -158,7 +159,7 @@ async fn play_stdio(part: ScenarioServer, limits: Limits, observe: TrafficObserv
     let (entering, enters) = mpsc::unbounded_channel();
     let _ = entering.send(Entered { stream: 0, link, held: None });
     let entrance = Mutex::new(Some(entering));
-    let close = || drop(entrance.lock().unwrap_or_else(PoisonError::into_inner).take());
+    let close = || drop(entrance.lock().take());
     let report = |reported: ScenarioServerEvent<'_>| match reported {
         ScenarioServerEvent::Passes(stream, passing) => observe(stream, passing),
         // On stdin, no host can reconnect.

@@ -2,7 +2,7 @@
 //! side sends goes to the other.
 
 use super::session::DRAIN_TIMEOUT;
-use super::{Backend, Gateway, MAX_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
+use super::{Backend, Gateway, MAX_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, plain};
 use crate::process::supervisor::NO_HANDLERS;
 use crate::process::supervisor::is_supervised;
 use crate::transport::budget::{Receiver, Sender, WeakSender};
@@ -19,9 +19,10 @@ use hyper::body::Frame;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::upgrade::OnUpgrade;
 use hyper::{Response, StatusCode};
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
@@ -63,7 +64,7 @@ struct Direct {
 impl Directs {
     /// The session numbers.
     pub(super) fn numbers(&self) -> Vec<u32> {
-        lock(&self.open).keys().copied().collect()
+        self.open.lock().keys().copied().collect()
     }
 
     /// Injects a message; `None` if there is no session with this number.
@@ -77,7 +78,7 @@ impl Directs {
         message: Vec<u8>,
         see: impl FnOnce(&[u8]),
     ) -> Option<Result<(), String>> {
-        let open = lock(&self.open);
+        let open = self.open.lock();
         let direct = open.get(&stream)?;
         let (sender, peer) = match toward {
             Direction::ClientToServer => (&direct.to_server, "server"),
@@ -93,8 +94,8 @@ impl Directs {
 
     /// Ends all sessions and waits for their backends.
     pub(super) async fn finish(&self) {
-        lock(&self.streams).clear();
-        let all = std::mem::take(&mut *lock(&self.open));
+        self.streams.lock().clear();
+        let all = std::mem::take(&mut *self.open.lock());
         let ends: Vec<_> = all.into_values().map(|direct| direct.ended).collect();
         futures_util::future::join_all(ends).await;
     }
@@ -182,7 +183,7 @@ impl Gateway {
     pub(super) fn begin_sse(&self) -> Result<Response<Body>, Refusal> {
         let (client, Served { outgoing, incoming }) = Link::served();
         let id = uuid::Uuid::new_v4().to_string();
-        let mut streams = lock(&self.directs.streams);
+        let mut streams = self.directs.streams.lock();
         streams.retain(|_, stream| stream.to.strong_count() > 0);
         if streams.len() >= MAX_SESSIONS {
             // Clients send a message at once, so the longest silent one is probably not a client.
@@ -216,7 +217,7 @@ impl Gateway {
     pub(super) async fn post_sse(self: &Arc<Self>, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
         let unknown = || plain(StatusCode::NOT_FOUND, "this session does not exist or has ended");
         let session = {
-            let mut streams = lock(&self.directs.streams);
+            let mut streams = self.directs.streams.lock();
             let found = query.strip_prefix("session=").and_then(|id| streams.get_mut(id)).ok_or_else(unknown)?;
             let session = found.to.upgrade().ok_or_else(unknown)?;
             if let Some(client) = found.waiting.take() {
@@ -235,7 +236,7 @@ impl Gateway {
     }
 
     fn open_direct(&self) -> Result<(u32, Opened), Refusal> {
-        if lock(&self.directs.open).len() >= MAX_SESSIONS {
+        if self.directs.open.lock().len() >= MAX_SESSIONS {
             return Err(full_up());
         }
         let stream = self.streams.fetch_add(1, Ordering::Relaxed) + 1;
@@ -251,7 +252,7 @@ impl Gateway {
         };
         let ((keep, kept), (over, ended)) = (oneshot::channel(), oneshot::channel());
         let direct = Direct { to_server: to_server.downgrade(), to_client: to_client.downgrade(), _keep: keep, ended };
-        lock(&self.directs.open).insert(stream, direct);
+        self.directs.open.lock().insert(stream, direct);
         let is_left = AtomicBool::new(false);
         let backend = &*self.backend;
         let inward = async {
@@ -274,7 +275,7 @@ impl Gateway {
             self.backend.failed(stream, why);
         }
         let by = failed.as_deref().unwrap_or(by);
-        lock(&self.directs.open).remove(&stream);
+        self.directs.open.lock().remove(&stream);
         end.await;
         self.backend.closed(stream, by);
         drop(over);

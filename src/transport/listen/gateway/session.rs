@@ -8,9 +8,10 @@ use super::{Backend, Opened, SERVER_ENDED};
 use crate::transport::Incoming;
 use crate::transport::budget::{Budget, Receiver, Sender, queue};
 use crate::wire::Direction;
+use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
@@ -110,13 +111,13 @@ impl Session {
 
     /// Whether answers, progress and log messages for others cannot be confused with those for this message.
     pub(super) fn has_space_for(&self, message: &[u8]) -> bool {
-        self.lock().has_space_for(message)
+        self.streams.lock().has_space_for(message)
     }
 
     /// Since when the client neither sends nor waits for anything; `None` if it does, or if an answer is pending that
     /// it may resume to read.
     pub(super) fn idle_since(&self) -> Option<Instant> {
-        self.used_last().filter(|_| self.arriving.load(Ordering::Acquire) == 0 && self.lock().is_idle())
+        self.used_last().filter(|_| self.arriving.load(Ordering::Acquire) == 0 && self.streams.lock().is_idle())
     }
 
     /// Keeps the session in use while a message arrives.
@@ -127,11 +128,11 @@ impl Session {
 
     /// Since when the client is gone: it reads nothing, even if answers are pending.
     fn gone_since(&self) -> Option<Instant> {
-        self.used_last().filter(|_| !self.lock().is_read())
+        self.used_last().filter(|_| !self.streams.lock().is_read())
     }
 
     fn used_last(&self) -> Option<Instant> {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.used.lock()
     }
 
     /// Completes once the client has read nothing for `span`. Checked at this interval, so it may take twice as long.
@@ -146,7 +147,7 @@ impl Session {
     }
 
     fn is_used(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.used.lock() = Some(Instant::now());
     }
 
     /// Sends a message to the server. `Some(Some(…))` if answers will follow, `None` if the server is gone and no
@@ -155,7 +156,7 @@ impl Session {
         self.is_used();
         let asked = ClientRequest::read(&message);
         let posted = (!asked.is_empty()).then(|| {
-            let said = self.lock().expect(asked);
+            let said = self.streams.lock().expect(asked);
             let guard = PostGuard { session: Arc::clone(self), stream: said.stream };
             Posted { said, guard }
         });
@@ -185,13 +186,13 @@ impl Session {
     /// Opens the stream for messages that are not answers; `None` if one is already open.
     pub(super) fn listen(&self) -> Option<StreamMessage> {
         self.is_used();
-        self.lock().listen()
+        self.streams.lock().listen()
     }
 
     /// Resumes a stream after the event with this id; `None` if it is unknown.
     pub(super) fn resume(&self, last: &str) -> Option<StreamMessage> {
         self.is_used();
-        let (said, lost) = self.lock().resume(last)?;
+        let (said, lost) = self.streams.lock().resume(last)?;
         if lost > 0 {
             let reported =
                 format!("a client resumed a stream, but {lost} of its messages are lost: only recent ones are stored");
@@ -202,7 +203,7 @@ impl Session {
 
     /// Drops a stream's stored events, because no client can resume it.
     pub(super) fn forget(&self, stream: u64) {
-        self.lock().forget(stream);
+        self.streams.lock().forget(stream);
     }
 
     async fn run(self: Arc<Self>, opened: Opened, mut to_server: Receiver<Vec<u8>>) {
@@ -240,7 +241,7 @@ impl Session {
         drop((link, to_server));
         end.await;
         if is_cut {
-            self.lock().cut();
+            self.streams.lock().cut();
         } else {
             self.end_streams();
         }
@@ -252,14 +253,14 @@ impl Session {
 
     /// Ends the streams of clients that still wait.
     fn end_streams(&self) {
-        self.lock().end(|made| self.backend.made(self.stream, made));
+        self.streams.lock().end(|made| self.backend.made(self.stream, made));
     }
 
     fn arrived(&self, message: Vec<u8>) {
         if let Some(message) = self.backend.pass(self.stream, Direction::ServerToClient, message)
             && let Err(lost) = self.hand_on(message)
         {
-            let is_news = self.lock().is_news(lost);
+            let is_news = self.streams.lock().is_news(lost);
             if is_news {
                 self.backend.lost(self.stream, lost);
             }
@@ -271,11 +272,7 @@ impl Session {
     /// # Errors
     /// What was lost.
     pub(super) fn hand_on(&self, message: Vec<u8>) -> Result<(), &'static str> {
-        self.lock().hand_on(message).map_or(Ok(()), Err)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Streams> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+        self.streams.lock().hand_on(message).map_or(Ok(()), Err)
     }
 }
 
@@ -285,7 +282,7 @@ impl Drop for PostGuard {
         if session.is_resumable() {
             return;
         }
-        let abandoned = session.lock().abandon(self.stream);
+        let abandoned = session.streams.lock().abandon(self.stream);
         for asked in abandoned {
             let cancel = session.backend.pass(session.stream, Direction::ClientToServer, asked.cancellation());
             let _ = cancel.map(|cancel| session.outgoing.try_send(cancel));

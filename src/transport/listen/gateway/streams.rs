@@ -7,9 +7,10 @@ use crate::protocol::revision::meta;
 use crate::transport::budget::{Budget, BudgetPermit};
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use bytes::Bytes;
+use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -158,7 +159,7 @@ struct Waiting(Mutex<(usize, BudgetPermit)>);
 impl Waiting {
     /// Adds bytes if there is space, or unconditionally. Returns whether it did.
     fn add(&self, bytes: usize, in_any_case: bool) -> bool {
-        let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (waiting, share) = &mut *self.0.lock();
         let most = waiting.saturating_add(bytes);
         let has_space = share.hold(most) && (most <= MAX_BYTES || *waiting == 0);
         if has_space || in_any_case {
@@ -170,7 +171,7 @@ impl Waiting {
     }
 
     fn take(&self, bytes: usize) {
-        let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (waiting, share) = &mut *self.0.lock();
         *waiting = waiting.saturating_sub(bytes);
         let _ = share.hold(*waiting);
     }

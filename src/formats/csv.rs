@@ -4,6 +4,7 @@ use super::ExportFormat;
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
 use crate::trace::FileHeader;
+use crate::wire::text::visible;
 use crate::wire::units::millis_of;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -42,7 +43,7 @@ impl MessageExporter for Rows {
                 message.direction.short().as_bytes().into(),
                 envelope.kind.name().as_bytes().into(),
                 cell(message.method.as_deref().unwrap_or_default().as_bytes()),
-                envelope.id.map_or(&b""[..], |id| id.0).into(),
+                text(envelope.id.map_or(&b""[..], |id| id.0)),
                 message.latency.map(|time| millis_of(time).to_string()).unwrap_or_default().into_bytes().into(),
                 number(message.len),
                 message.flags.names().collect::<Vec<_>>().join(" ").into_bytes().into(),
@@ -61,10 +62,22 @@ fn row(cells: [Cow<'_, [u8]>; COLUMNS.len()], out: &mut dyn Write) -> io::Result
 }
 
 /// Returns a stranger's text as a cell. An apostrophe before a formula makes it text.
-fn cell(text: &[u8]) -> Cow<'_, [u8]> {
-    match text.first() {
-        Some(first) if FORMULA.contains(first) => [b"'", text].concat().into(),
-        _ => text.into(),
+fn cell(given: &[u8]) -> Cow<'_, [u8]> {
+    match given.first() {
+        Some(first) if FORMULA.contains(first) => [b"'", &text(given)[..]].concat().into(),
+        _ => text(given),
+    }
+}
+
+/// Returns what programs that read tables accept: UTF-8, with pictures of control characters. JSON text is that already.
+fn text(given: &[u8]) -> Cow<'_, [u8]> {
+    let is_unreadable = |found: char| found.is_control() && !matches!(found, '\n' | '\r' | '\t');
+    match String::from_utf8_lossy(given) {
+        Cow::Borrowed(text) if !text.contains(is_unreadable) => given.into(),
+        text => {
+            let shown = text.chars().map(|found| if is_unreadable(found) { visible(found) } else { found });
+            shown.collect::<String>().into_bytes().into()
+        }
     }
 }
 
@@ -76,6 +89,18 @@ mod tests {
     fn a_formula_becomes_text_and_nothing_else_changes() {
         for (text, written) in [("=1+1", "'=1+1"), ("@SUM(A1)", "'@SUM(A1)"), ("{\"a\":1}", "{\"a\":1}"), ("", "")] {
             assert_eq!(&*cell(text.as_bytes()), written.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_not_text_is_replaced() {
+        let cells = [
+            (&b"=\xff\x00"[..], "'=\u{fffd}\u{2400}"),
+            (b"\xc2\x9b\x1b[1m", "\u{fffd}\u{241b}[1m"),
+            (b"a\n\tb\r", "a\n\tb\r"),
+        ];
+        for (given, written) in cells {
+            assert_eq!(&*cell(given), written.as_bytes());
         }
     }
 }

@@ -3,12 +3,13 @@
 //! Lines wait until the first host is ready. An invalid line is reported with its number, and reading continues.
 
 use super::channel_socket::connections;
-use super::webhook::Order;
+use super::webhook::{Order, Outcome};
 use crate::server::{Fired, Report};
+use parking_lot::{Condvar, Mutex};
 use serde_json::json;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 /// Maximum length of a line, in bytes.
@@ -43,13 +44,12 @@ struct Gate {
 
 impl Gate {
     fn open(&self) {
-        *self.is_open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.is_open.lock() = true;
         self.opened.notify_all();
     }
 
     fn pass(&self) {
-        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.opened.wait_while(is_open, |is_open| !*is_open));
+        self.opened.wait_while(&mut self.is_open.lock(), |is_open| !*is_open);
     }
 }
 
@@ -142,9 +142,10 @@ impl Lines {
         fired.check()?;
         let (reported, received) = mpsc::channel();
         let receives = move |report: &Report| {
-            let refusal = match report {
-                Report::NotSent { reason, .. } => Some(format!("not sent: {reason}")),
-                _ => None,
+            let refusal = match Outcome::of(report) {
+                Some(Outcome::NotSent(reason)) => Some(format!("not sent: {reason}")),
+                Some(Outcome::Unsubscribed) => Some("not sent: no host has a subscription to this event".to_owned()),
+                Some(Outcome::Sent) | None => None,
             };
             let _ = reported.send(refusal);
         };
@@ -210,13 +211,31 @@ mod tests {
         assert!(reported.iter().zip(begins).all(|(reported, begin)| reported.starts_with(begin)), "{reported:?}");
     }
 
-    #[test]
-    fn what_nobody_can_be_sent_is_reported() {
+    fn reported(order: Order) -> Vec<String> {
         let gate = Arc::<Gate>::default();
         gate.open();
-        let lines = Lines { gate, order: Arc::new(|_, _| 0) };
         let (reports, reported) = channel();
-        lines.read(&br#"{"kind":"reminder","body":"b"}"#[..], &|why: &str| drop(reports.send(why.to_owned())));
-        assert_eq!(reported.try_iter().collect::<Vec<_>>(), ["line 1: not sent: no host is connected"]);
+        let line = &br#"{"kind":"reminder","body":"b"}"#[..];
+        Lines { gate, order }.read(line, &|why: &str| drop(reports.send(why.to_owned())));
+        reported.try_iter().collect()
+    }
+
+    #[test]
+    fn what_nobody_can_be_sent_is_reported() {
+        assert_eq!(reported(Arc::new(|_, _| 0)), ["line 1: not sent: no host is connected"]);
+        // One report by each of two hosts, with the subscriptions that get the event.
+        let order = |hosts: [serde_json::Value; 2]| -> Order {
+            Arc::new(move |_, receives| {
+                for ids in &hosts {
+                    receives(&Report::Proposal(json!({"report": "published", "subscriptions": ids, "held": []})));
+                }
+                hosts.len()
+            })
+        };
+        assert_eq!(
+            reported(order([json!([]), json!([])])),
+            ["line 1: not sent: no host has a subscription to this event"]
+        );
+        assert!(reported(order([json!([]), json!(["s"])])).is_empty(), "one host that has a subscription is enough");
     }
 }

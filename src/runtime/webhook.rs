@@ -3,6 +3,7 @@
 
 use crate::proposals::clip;
 use crate::proposals::recent::Recent;
+use crate::proposals::server::Unsent;
 use crate::server::{Fired, Report};
 use crate::transport::listen::json_listener::{self, JsonReply, Post, PostHandler};
 use serde_json::{Map, Value, json};
@@ -38,6 +39,30 @@ pub(crate) fn instance() -> &'static str {
 pub(crate) type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
 /// Lets every session send something, and returns the number of sessions.
 pub(crate) type Order = Arc<dyn Fn(&Fired, ReportCallback) -> usize + Send + Sync>;
+
+/// What became of something that a server was to send in one session.
+pub(super) enum Outcome {
+    /// It was sent, or waits in a subscription.
+    Sent,
+    NotSent(Unsent),
+    /// There is no subscription to the event.
+    Unsubscribed,
+}
+
+impl Outcome {
+    /// The outcome according to a report; `None` if the report is about something else.
+    pub(super) fn of(report: &Report) -> Option<Self> {
+        match report {
+            Report::Sent { .. } => Some(Self::Sent),
+            Report::NotSent { reason, .. } => Some(Self::NotSent(reason.clone())),
+            Report::Proposal(report) if report["report"] == "published" => {
+                let is_none = |name: &str| report[name].as_array().is_none_or(Vec::is_empty);
+                Some(if is_none("subscriptions") && is_none("held") { Self::Unsubscribed } else { Self::Sent })
+            }
+            _ => None,
+        }
+    }
+}
 
 /// A running receiver; dropping this ends it.
 pub(crate) struct Webhook {
@@ -111,24 +136,18 @@ impl Receiver {
     /// Lets the server push an event. Returns in how many sessions it was sent, or why in none.
     async fn push(&self, fired: &Fired) -> Result<usize, (u16, Value)> {
         let (reported, mut received) = mpsc::unbounded_channel();
-        let ordered = (self.order)(fired, Arc::new(move |report: &Report| drop(reported.send(report.clone()))));
+        let receives = move |report: &Report| drop(Outcome::of(report).map(|outcome| reported.send(outcome)));
+        let ordered = (self.order)(fired, Arc::new(receives));
         let (mut sent, mut why) = (0, (503, json!("no host is connected")));
-        let mut left = ordered;
-        while left > 0 {
+        for _ in 0..ordered {
             match tokio::time::timeout(GRACE_PERIOD, received.recv()).await {
-                Ok(Some(Report::Sent { .. })) => (sent, left) = (sent + 1, left - 1),
-                Ok(Some(Report::Proposal(report))) if report["report"] == "published" => {
-                    let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
-                    (sent, left) = (sent + usize::from(count("subscriptions") + count("held") > 0), left - 1);
-                    why = (409, json!("there is no subscription to it"));
-                }
-                Ok(Some(Report::NotSent { reason, .. })) => {
-                    left -= 1;
+                Ok(Some(Outcome::Sent)) => sent += 1,
+                Ok(Some(Outcome::Unsubscribed)) => why = (409, json!("there is no subscription to it")),
+                Ok(Some(Outcome::NotSent(reason))) => {
                     let reason = serde_json::to_value(reason).unwrap_or_default();
                     let is_early = reason["why"] == "not_ready" || reason["why"] == "no_carrier";
                     why = (if is_early { 503 } else { 409 }, reason);
                 }
-                Ok(Some(_)) => {}
                 Ok(None) | Err(_) => {
                     why = (504, json!("the server did not report in time whether it was sent"));
                     break;

@@ -137,8 +137,8 @@ impl Proxy {
     async fn relay(&self, line: &Arc<Line>, request: Request<Incoming>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
         let connection = Arc::clone(&line.connection);
-        let exchange = self.watch.begin(connection.client, &head);
-        let mut passage = Passage { connection, exchange, answered: false };
+        let number = self.watch.begin(connection.client, &head);
+        let mut passage = Passage { exchange: Exchange { connection, number }, answered: false };
         if let Err((status, reason)) = self.admit(&head) {
             return passage.refuse(status, &reason);
         }
@@ -177,7 +177,7 @@ impl Proxy {
         };
         let to_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();
-        passage.see(ExchangeEvent::Response(&head));
+        passage.exchange.see(ExchangeEvent::Response(&head));
         strip(&mut head.headers);
         self.turn_to_client(&mut head.headers, own_host.as_ref());
         if head.status == StatusCode::UNAUTHORIZED {
@@ -192,8 +192,7 @@ impl Proxy {
             return Response::from_parts(head, empty());
         }
         let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
-        let body_filter =
-            is_open.then(|| self.watch.body_filter(passage.exchange, Direction::ServerToClient)).flatten();
+        let body_filter = is_open.then(|| passage.exchange.body_filter(Direction::ServerToClient)).flatten();
         let body = passage.tee(body, Direction::ServerToClient, u64::MAX, body_filter);
         passage.answered = true;
         Response::from_parts(head, body)
@@ -215,7 +214,7 @@ impl Proxy {
         let failed = |error| (error, None);
         let mut attempts = Attempts::begin(self.login.as_ref()).await.map_err(failed)?;
         if attempts.has_waited() {
-            passage.see(ExchangeEvent::SentLater);
+            passage.exchange.see(ExchangeEvent::SentLater);
         }
         loop {
             let mut head = head.clone();
@@ -224,7 +223,7 @@ impl Proxy {
             if !attempts.again(response.status(), response.headers()).await.map_err(failed)? {
                 return Ok(response);
             }
-            passage.see(ExchangeEvent::SentAgain(response.status()));
+            passage.exchange.see(ExchangeEvent::SentAgain(response.status()));
             discard(response.into_body()).await;
         }
     }
@@ -452,18 +451,30 @@ impl Drop for Line {
     }
 }
 
-/// One exchange that passes through. If it is dropped before a response, it reports that the client disconnected.
-struct Passage {
+/// One exchange, to report what happens in it.
+#[derive(Clone)]
+struct Exchange {
     connection: Arc<Connection>,
-    exchange: u32,
+    number: u32,
+}
+
+impl Exchange {
+    fn see(&self, seen: ExchangeEvent<'_>) {
+        self.connection.watch().see(self.number, seen);
+    }
+
+    fn body_filter(&self, direction: Direction) -> Option<Box<dyn BodyFilter>> {
+        self.connection.watch().body_filter(self.number, direction)
+    }
+}
+
+/// An exchange that passes through. If it is dropped before a response, it reports that the client disconnected.
+struct Passage {
+    exchange: Exchange,
     answered: bool,
 }
 
 impl Passage {
-    fn see(&self, seen: ExchangeEvent<'_>) {
-        self.connection.watch().see(self.exchange, seen);
-    }
-
     /// An error response of the proxy's own.
     fn refuse(mut self, status: StatusCode, reason: &str) -> Response<Body> {
         self.answer(status, reason)
@@ -471,7 +482,7 @@ impl Passage {
 
     fn answer(&mut self, status: StatusCode, reason: &str) -> Response<Body> {
         self.answered = true;
-        self.see(ExchangeEvent::Refused(status, reason));
+        self.exchange.see(ExchangeEvent::Refused(status, reason));
         let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
         *response.status_mut() = status;
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
@@ -483,10 +494,10 @@ impl Passage {
         match request_body::read(body, intake).await {
             Ok(bytes) => {
                 let bytes = Bytes::from(bytes);
-                self.see(ExchangeEvent::RequestBody(&bytes));
-                self.see(ExchangeEvent::RequestEnd(None));
-                let watch = self.connection.watch();
-                if watch.sifts() { Ok(watch.filter(self.exchange, bytes)) } else { Ok(Some(bytes)) }
+                self.exchange.see(ExchangeEvent::RequestBody(&bytes));
+                self.exchange.see(ExchangeEvent::RequestEnd(None));
+                let watch = self.exchange.connection.watch();
+                if watch.sifts() { Ok(watch.filter(self.exchange.number, bytes)) } else { Ok(Some(bytes)) }
             }
             Err(BodyFault::TooLong) => {
                 let reason = HttpError::TooLong(intake.limit.bytes() as u64).to_string();
@@ -500,15 +511,15 @@ impl Passage {
     fn keep(mut self) -> Response<Body> {
         self.answered = true;
         // The recorded message is marked as injected, which explains this.
-        self.see(ExchangeEvent::ResponseEnd(None));
+        self.exchange.see(ExchangeEvent::ResponseEnd(None));
         let mut response = Response::new(empty());
         *response.status_mut() = StatusCode::ACCEPTED;
         response
     }
 
     fn tee(&self, body: Incoming, direction: Direction, limit: u64, body_filter: Option<Box<dyn BodyFilter>>) -> Body {
-        let (connection, exchange) = (Arc::clone(&self.connection), self.exchange);
-        let mut tee = Tee { body, connection, exchange, direction, passed: 0, limit, ended: false, body_filter };
+        let exchange = self.exchange.clone();
+        let mut tee = Tee { body, exchange, direction, passed: 0, limit, ended: false, body_filter };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -519,7 +530,7 @@ impl Passage {
 impl Drop for Passage {
     fn drop(&mut self) {
         if !self.answered {
-            self.see(ExchangeEvent::ClientGone("the client hung up before the response"));
+            self.exchange.see(ExchangeEvent::ClientGone("the client hung up before the response"));
         }
     }
 }
@@ -527,8 +538,7 @@ impl Drop for Passage {
 /// A body that is observed as it passes.
 struct Tee {
     body: Incoming,
-    connection: Arc<Connection>,
-    exchange: u32,
+    exchange: Exchange,
     direction: Direction,
     passed: u64,
     limit: u64,
@@ -540,13 +550,10 @@ struct Tee {
 impl Tee {
     fn end(&mut self, reason: Option<&str>) {
         if !std::mem::replace(&mut self.ended, true) {
-            self.connection.watch().see(
-                self.exchange,
-                match self.direction {
-                    Direction::ClientToServer => ExchangeEvent::RequestEnd(reason),
-                    Direction::ServerToClient => ExchangeEvent::ResponseEnd(reason),
-                },
-            );
+            self.exchange.see(match self.direction {
+                Direction::ClientToServer => ExchangeEvent::RequestEnd(reason),
+                Direction::ServerToClient => ExchangeEvent::ResponseEnd(reason),
+            });
         }
     }
 
@@ -555,7 +562,7 @@ impl Tee {
         if self.passed > self.limit {
             return Err(HttpError::TooLong(self.limit).into());
         }
-        self.connection.watch().see(self.exchange, seen(self.direction, bytes));
+        self.exchange.see(seen(self.direction, bytes));
         Ok(())
     }
 }
@@ -625,7 +632,7 @@ impl Drop for Tee {
         match self.direction {
             Direction::ClientToServer => self.end(Some("the rest was not taken")),
             Direction::ServerToClient if !std::mem::replace(&mut self.ended, true) => {
-                self.connection.watch().see(self.exchange, ExchangeEvent::ClientGone("the client hung up"));
+                self.exchange.see(ExchangeEvent::ClientGone("the client hung up"));
             }
             Direction::ServerToClient => {}
         }
@@ -637,16 +644,16 @@ async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passa
     passage.answered = true;
     let (client, server) = match tokio::try_join!(from_client, to_server) {
         Ok((client, server)) => (TokioIo::<Upgraded>::new(client), TokioIo::<Upgraded>::new(server)),
-        Err(error) => return passage.see(ExchangeEvent::ResponseEnd(Some(&error_chain(&error)))),
+        Err(error) => return passage.exchange.see(ExchangeEvent::ResponseEnd(Some(&error_chain(&error)))),
     };
     let (client_read, client_write) = tokio::io::split(client);
     let (server_read, server_write) = tokio::io::split(server);
     let (up, down) = tokio::join!(
-        carry(client_read, server_write, Direction::ClientToServer, &passage),
-        carry(server_read, client_write, Direction::ServerToClient, &passage),
+        carry(client_read, server_write, Direction::ClientToServer, &passage.exchange),
+        carry(server_read, client_write, Direction::ServerToClient, &passage.exchange),
     );
-    passage.see(ExchangeEvent::RequestEnd(up.as_deref()));
-    passage.see(ExchangeEvent::ResponseEnd(down.as_deref()));
+    passage.exchange.see(ExchangeEvent::RequestEnd(up.as_deref()));
+    passage.exchange.see(ExchangeEvent::ResponseEnd(down.as_deref()));
     drop(line);
 }
 
@@ -655,9 +662,9 @@ async fn carry(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     direction: Direction,
-    passage: &Passage,
+    exchange: &Exchange,
 ) -> Option<String> {
-    let mut body_filter = passage.connection.watch().body_filter(passage.exchange, direction);
+    let mut body_filter = exchange.body_filter(direction);
     let mut chunk = vec![0u8; 16 << 10];
     let broke = loop {
         let passed = tokio::select! {
@@ -665,7 +672,7 @@ async fn carry(
             got = from.read(&mut chunk) => match got {
                 Ok(0) => break None,
                 Ok(got) => {
-                    passage.see(seen(direction, &chunk[..got]));
+                    exchange.see(seen(direction, &chunk[..got]));
                     match &mut body_filter {
                         Some(body_filter) => body_filter.pass(Bytes::copy_from_slice(&chunk[..got])),
                         None => Bytes::copy_from_slice(&chunk[..got]),

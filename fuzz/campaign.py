@@ -163,7 +163,7 @@ class Target:
         """What happens if this input runs again: a panic, a signal, much memory or much time; None if nothing does."""
         ended = self.start(artifact, "-timeout=600")
         if panic := PANIC.search(ended.log):
-            return f"{panic[1]}: {panic[2]}"
+            return f"{panic[1]}: {panic[2][:200]}"
         if ended.code:
             said = [line for line in ended.log.splitlines() if "ERROR" in line]
             return f"exit code {ended.code}: {(said or ['?'])[0][:200]}"

@@ -2,7 +2,7 @@
 
 use super::handshake::{self, Handshake, Probed};
 use super::message::{self, Params};
-use super::{ClientEngine, EraChoice, FailureReason, Held, Output, Role, Stage, meta};
+use super::{ClientEngine, EraChoice, FailureReason, Held, Open, Output, Role, Stage, meta};
 use crate::protocol::{Era, Revision};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Value, json};
@@ -171,8 +171,8 @@ impl ClientEngine {
     pub(super) fn waits_for_the_start(&mut self, now: Duration, id: i64) -> bool {
         let at_most = self.config.start_timeout.min(self.config.request_timeout);
         let may_wait = self.config.era == EraChoice::Auto && !self.has_spoken;
-        let probe =
-            self.open.get_mut(&id).filter(|open| open.role == Role::Probe && may_wait && open.timeout < at_most);
+        let is_early = |open: &Open| open.timeout < at_most && now < open.since.saturating_add(at_most);
+        let probe = self.open.get_mut(&id).filter(|open| open.role == Role::Probe && may_wait && is_early(open));
         let Some(open) = probe else { return false };
         open.timeout = at_most;
         let waiting = Output::Waiting { method: open.method.clone(), at_most };
@@ -200,7 +200,7 @@ impl ClientEngine {
     }
 
     /// Handles a request that timed out.
-    pub(super) fn give_up(&mut self, now: Duration, id: i64, open: super::Open, out: &mut Vec<Output>) {
+    pub(super) fn give_up(&mut self, now: Duration, id: i64, open: Open, out: &mut Vec<Output>) {
         match open.role {
             Role::Probe if self.refused.is_some() || self.config.era == EraChoice::Auto && !self.probed_again => {
                 self.fall_back(now, format!("no response to server/discover within {:?}", open.timeout), out);

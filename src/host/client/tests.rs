@@ -490,6 +490,11 @@ fn x11_a_probe_waits_as_long_as_the_server_starts() {
     let mut hasty = ClientEngine::new(ClientConfig { request_timeout: ms(1500), ..config(EraChoice::Auto) });
     hasty.start(ms(0));
     assert_eq!(sent_value(&hasty.handle_timeout(ms(2000)))["method"], "initialize");
+    // A timer that comes late (the machine has slept) has nothing left to wait for.
+    let mut asleep = client(EraChoice::Auto);
+    asleep.start(ms(0));
+    assert_eq!(sent_value(&asleep.handle_timeout(ms(20_000)))["method"], "initialize");
+    assert!(asleep.next_timeout().is_some_and(|at| at > ms(20_000)));
 }
 
 #[test]

@@ -32,8 +32,8 @@ step "format" cargo fmt --check
 if [ -n "$(ls -A -- "${CARGO_TARGET_DIR:-target}/debug/incremental" 2>/dev/null)" ]; then
     step "lints" cargo clippy --locked --all-targets -- -D warnings
 else
-    # `cargo clippy` would compile everything once more, which takes minutes. So the linter is the compiler of the first
-    # build, with the variables by which `cargo clippy` calls it. Neither does that build make what later ones would use.
+    # `cargo clippy` would compile everything once more, which takes minutes. So the linter compiles the first build; the
+    # variables are those that `cargo clippy` sets. Without incremental files and debug information, the build is faster.
     export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=none
     export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
     step "lints and build" cargo test --locked --no-run

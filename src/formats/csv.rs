@@ -69,7 +69,7 @@ fn cell(given: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns what programs that read tables accept: UTF-8, with pictures of control characters. JSON text is that already.
+/// Returns what programs that read tables accept: UTF-8 without control characters, except for tabs and line ends.
 fn text(given: &[u8]) -> Cow<'_, [u8]> {
     let is_unreadable = |found: char| found.is_control() && !matches!(found, '\n' | '\r' | '\t');
     match String::from_utf8_lossy(given) {

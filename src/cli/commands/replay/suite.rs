@@ -238,7 +238,7 @@ fn run_all(tests: &[Test], args: &ReplayArgs, advance: &(impl Fn() + Sync)) -> V
             scope.spawn(work);
         }
     });
-    outputs.into_iter().map(|it| it.into_inner()).collect()
+    outputs.into_iter().map(Mutex::into_inner).collect()
 }
 
 fn run_one(words: &[OsString]) -> std::io::Result<Output> {

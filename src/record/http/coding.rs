@@ -49,7 +49,6 @@ impl Decoder {
 #[derive(Clone)]
 struct Decoded(Arc<Mutex<(Vec<u8>, usize)>>);
 
-
 impl Write for Decoded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut decoded = self.0.lock();

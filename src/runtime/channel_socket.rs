@@ -178,8 +178,10 @@ fn read(client: &UnixStream, way: &Arc<OutgoingConnection>, channel: &str, order
             Err(why) => Some(json!({"error": why})),
             Ok(fired) => {
                 let (way, (reported, received)) = (Arc::clone(way), mpsc::channel());
-                let receives = move |report: &Report| {
-                    let _ = reported.send(());
+                let receives = move |report: &Report, is_first| {
+                    if is_first {
+                        let _ = reported.send(());
+                    }
                     if !matches!(report, Report::Sent { .. }) {
                         way.say(line(&serde_json::to_value(report).unwrap_or_default()));
                     }

@@ -141,21 +141,19 @@ impl Lines {
         let fired: Fired = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         fired.check()?;
         let (reported, received) = mpsc::channel();
-        let receives = move |report: &Report| {
-            let refusal = match Outcome::of(report) {
-                Some(Outcome::NotSent(reason)) => Some(format!("not sent: {reason}")),
-                Some(Outcome::Unsubscribed) => Some("not sent: no host has a subscription to this event".to_owned()),
-                Some(Outcome::Sent) | None => None,
-            };
-            let _ = reported.send(refusal);
-        };
+        let receives =
+            move |report: &Report, is_first: bool| drop(is_first.then(|| reported.send(Outcome::of(report))));
         let hosts = (self.order)(&fired, Arc::new(receives));
         if hosts == 0 {
             return Err("not sent: no host is connected".to_owned());
         }
         let mut refused = Vec::new();
         for _ in 0..hosts {
-            refused.extend(received.recv_timeout(GRACE_PERIOD).ok().flatten());
+            refused.extend(match received.recv_timeout(GRACE_PERIOD) {
+                Ok(Outcome::NotSent(reason)) => Some(format!("not sent: {reason}")),
+                Ok(Outcome::Unsubscribed) => Some("not sent: no host has a subscription to this event".to_owned()),
+                Ok(Outcome::Sent) | Err(_) => None,
+            });
         }
         // One host that accepted it is enough.
         match refused.pop().filter(|_| refused.len() + 1 == hosts) {
@@ -190,7 +188,7 @@ mod tests {
         let ((sends, sent), (reports, reported)) = (channel(), channel());
         let order: Order = Arc::new(move |fired, receives| {
             let _ = sends.send(fired.kind().to_owned());
-            receives(&Report::Ready);
+            receives(&Report::Ready, true);
             1
         });
         let gate = Arc::<Gate>::default();
@@ -223,11 +221,13 @@ mod tests {
     #[test]
     fn what_nobody_can_be_sent_is_reported() {
         assert_eq!(reported(Arc::new(|_, _| 0)), ["line 1: not sent: no host is connected"]);
-        // One report by each of two hosts, with the subscriptions that get the event.
+        // One report by each of two hosts, with the subscriptions that get the event, and what became of it later.
         let order = |hosts: [serde_json::Value; 2]| -> Order {
             Arc::new(move |_, receives| {
                 for ids in &hosts {
-                    receives(&Report::Proposal(json!({"report": "published", "subscriptions": ids, "held": []})));
+                    let report = json!({"report": "published", "subscriptions": ids, "held": []});
+                    receives(&Report::Proposal(report), true);
+                    receives(&Report::Sent { method: "m".to_owned(), id: None }, false);
                 }
                 hosts.len()
             })

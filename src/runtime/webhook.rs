@@ -35,8 +35,9 @@ pub(crate) fn instance() -> &'static str {
     ID.get_or_init(|| uuid::Uuid::new_v4().to_string())
 }
 
-/// Called with the reports about an event in one session.
-pub(crate) type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
+/// Called with the reports about an event in each session, and whether a report is the first of its session. A request
+/// that was sent has a second report: its outcome.
+pub(crate) type ReportCallback = Arc<dyn Fn(&Report, bool) + Send + Sync>;
 /// Lets every session send something, and returns the number of sessions.
 pub(crate) type Order = Arc<dyn Fn(&Fired, ReportCallback) -> usize + Send + Sync>;
 
@@ -50,16 +51,15 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome according to a report; `None` if the report is about something else.
-    pub(super) fn of(report: &Report) -> Option<Self> {
+    /// The outcome according to the first report of a session.
+    pub(super) fn of(report: &Report) -> Self {
         match report {
-            Report::Sent { .. } => Some(Self::Sent),
-            Report::NotSent { reason, .. } => Some(Self::NotSent(reason.clone())),
+            Report::NotSent { reason, .. } => Self::NotSent(reason.clone()),
             Report::Proposal(report) if report["report"] == "published" => {
                 let is_none = |name: &str| report[name].as_array().is_none_or(Vec::is_empty);
-                Some(if is_none("subscriptions") && is_none("held") { Self::Unsubscribed } else { Self::Sent })
+                if is_none("subscriptions") && is_none("held") { Self::Unsubscribed } else { Self::Sent }
             }
-            _ => None,
+            _ => Self::Sent,
         }
     }
 }
@@ -136,7 +136,8 @@ impl Receiver {
     /// Lets the server push an event. Returns in how many sessions it was sent, or why in none.
     async fn push(&self, fired: &Fired) -> Result<usize, (u16, Value)> {
         let (reported, mut received) = mpsc::unbounded_channel();
-        let receives = move |report: &Report| drop(Outcome::of(report).map(|outcome| reported.send(outcome)));
+        let receives =
+            move |report: &Report, is_first: bool| drop(is_first.then(|| reported.send(Outcome::of(report))));
         let ordered = (self.order)(fired, Arc::new(receives));
         let (mut sent, mut why) = (0, (503, json!("no host is connected")));
         for _ in 0..ordered {
@@ -252,10 +253,13 @@ mod tests {
     #[tokio::test]
     async fn an_event_that_nobody_subscribed_to_is_reported_so() {
         let published = |ids: Value| {
+            // Two hosts: one without a subscription, which reports a second time, and then the other.
             let order = move |_: &Fired, receives: ReportCallback| {
-                receives(&Report::Proposal(json!({"report": "read_otherwise"})));
-                receives(&Report::Proposal(json!({"report": "published", "subscriptions": ids, "held": []})));
-                1
+                let report = |ids: &Value| json!({"report": "published", "subscriptions": ids, "held": []});
+                receives(&Report::Proposal(report(&json!([]))), true);
+                receives(&Report::Sent { method: "m".to_owned(), id: None }, false);
+                receives(&Report::Proposal(report(&ids)), true);
+                2
             };
             Receiver { order: Arc::new(order), known: Mutex::new(Recent::new(4)) }
         };
@@ -295,7 +299,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_had_before_is_not_pushed_again_and_what_was_not_sent_may_be() {
         let sent = |_: &Fired, receives: ReportCallback| {
-            receives(&Report::Sent { method: "m".to_owned(), id: Some(1) });
+            receives(&Report::Sent { method: "m".to_owned(), id: Some(1) }, true);
             1
         };
         let receiver = |order: Order| Receiver { order, known: Mutex::new(Recent::new(4)) };

@@ -42,7 +42,12 @@ pub(crate) fn typing(
     arguments: &[&str],
 ) -> Output {
     let binary = crate::common::binary();
-    running(stage, typed, columns, environment, &[&[binary.as_str()], arguments].concat())
+    let mut output = running(stage, typed, columns, environment, &[&[binary.as_str()], arguments].concat());
+    // What stays on the screen: on a busy machine, a progress bar appears and is erased.
+    let out = output.out();
+    let left: String = out.split_inclusive('\n').filter_map(|line| line.rsplit("\x1b[2K").next()).collect();
+    output.stdout = left.into_bytes();
+    output
 }
 
 /// The same for any program.

@@ -24,9 +24,14 @@ impl Schedule {
     /// # Errors
     /// What is wrong, as a phrase.
     pub fn read(expression: &str, timezone: Option<&str>) -> Result<Self, String> {
+        let invalid = |why: String| format!("invalid cron expression {expression:?}: {why}");
+        // croner takes `,` as a second or minute that never comes, and looks for it in every minute until the year 5000.
+        if expression.split_whitespace().any(|field| field.split(',').any(str::is_empty)) {
+            return Err(invalid("a list has an empty item".to_owned()));
+        }
         let known = if expression.trim() == "@midnight" { "@daily" } else { expression };
         let parser = CronParser::builder().year(Year::Disallowed).build();
-        let cron = parser.parse(known).map_err(|error| format!("invalid cron expression {expression:?}: {error}"))?;
+        let cron = parser.parse(known).map_err(|error| invalid(error.to_string()))?;
         Ok(Self { cron, zone: zone(timezone)? })
     }
 

@@ -17,6 +17,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The sources of local input.
 #[derive(Debug, Args)]
@@ -89,9 +90,9 @@ impl Local {
         let serving = serving.clone();
         let order: Order = Arc::new(move |fired: &Fired, receives: ReportCallback| {
             let into = |stream: &u32| {
-                let receives = Arc::clone(&receives);
-                let received = Box::new(move |report: &Report, _: bool| receives(report));
-                serving.order(*stream, ServerInput::Fire(fired.clone(), received)).is_ok()
+                let (receives, is_first) = (Arc::clone(&receives), AtomicBool::new(true));
+                let received = move |report: &Report, _| receives(report, is_first.swap(false, Ordering::Relaxed));
+                serving.order(*stream, ServerInput::Fire(fired.clone(), Box::new(received))).is_ok()
             };
             serving.streams().iter().filter(|stream| into(stream)).count()
         });

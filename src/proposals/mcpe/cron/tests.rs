@@ -108,7 +108,8 @@ fn e24_a_time_in_the_gap_moves_and_one_that_comes_twice_fires_once() {
 
 #[test]
 fn e24_what_is_no_expression_or_no_zone_is_refused() {
-    for expression in ["", "* * * *", "61 * * * *", "* * * * * * *", "@reboot", "every day"] {
+    let lists = [", * * * *", ", * * * * *", "1,,2 * * * *", "0 1, * * *"];
+    for expression in ["", "* * * *", "61 * * * *", "* * * * * * *", "@reboot", "every day"].into_iter().chain(lists) {
         assert!(Schedule::read(expression, None).is_err_and(|why| why.contains("cron expression")), "{expression}");
     }
     assert!(Schedule::read("@daily", Some("Mars/Olympus")).is_err_and(|why| why.contains("Mars/Olympus")));

@@ -4,8 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::config::entry::{Overrides, read};
 use mcpreel::testing::config::expand::{Names, env_file};
-use mcpreel::testing::config::tree::{Format, Node, parse};
 use mcpreel::testing::config::shown::without_secrets;
+use mcpreel::testing::config::tree::{Format, Node, parse};
 use mcpreel::testing::config::wrap::{is_wrapped, unwrap, wrap};
 use std::path::Path;
 

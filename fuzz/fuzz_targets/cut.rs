@@ -3,14 +3,18 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::testing::record::http::boundary::{MessageSplitter, Events, Frames};
+use mcpreel::testing::record::answer_filter::{AnswerFilter, StreamPiece};
+use mcpreel::testing::record::http::boundary::{Events, Frames, MessageSplitter};
 use mcpreel::testing::sessions::injection::{is_ours, may_be_answer, request_id};
-use mcpreel::testing::record::answer_filter::{StreamPiece, AnswerFilter};
 
 fuzz_target!(|data: &[u8]| {
     let [how, chunk, stream @ ..] = data else { return };
     let chunk = usize::from(*chunk).max(1);
-    for cut in [MessageSplitter::Events(Events::default()), MessageSplitter::Frames(Frames::new(false)), MessageSplitter::Frames(Frames::new(true))] {
+    for cut in [
+        MessageSplitter::Events(Events::default()),
+        MessageSplitter::Frames(Frames::new(false)),
+        MessageSplitter::Frames(Frames::new(true)),
+    ] {
         assert_eq!(pass(cut, stream, chunk, *how), stream);
     }
     let (mut answer_filter, mut passed) = (AnswerFilter::default(), Vec::new());
@@ -22,7 +26,11 @@ fuzz_target!(|data: &[u8]| {
         }
     };
     for (at, chunk) in stream.chunks(chunk).enumerate() {
-        if how >> (at % 8) & 1 == 0 { answer_filter.push(chunk, &mut take) } else { answer_filter.pass(chunk, &mut take) }
+        if how >> (at % 8) & 1 == 0 {
+            answer_filter.push(chunk, &mut take)
+        } else {
+            answer_filter.pass(chunk, &mut take)
+        }
     }
     answer_filter.finish(&mut take);
     assert_eq!(passed, stream);

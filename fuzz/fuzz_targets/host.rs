@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::testing::proposals::host::{Agent, Inferred, ServerId};
 use mcpreel::testing::host::client::{ClientConfig, EraChoice};
 use mcpreel::testing::host::engine::{Host, HostConfig, ModelReply, Order, Output, ServerConfig, ToolCall, policies};
+use mcpreel::testing::proposals::host::{Agent, Inferred, ServerId};
 use mcpreel::testing::wire::Direction;
 use mcpreel_fuzz::{Step, assert_rests, assert_sendable, steps};
 use std::collections::VecDeque;

@@ -46,6 +46,10 @@ fn now<T>(future: impl Future<Output = T>) -> T {
 
 // The first line is the challenge, the second one the query of the response to the login.
 fuzz_target!(|data: &[u8]| {
+    // Servers may repeat what they know, but they do not know this.
+    if data.windows(VERIFIER.len()).any(|text| text == VERIFIER.as_bytes()) {
+        return;
+    }
     let mut lines: Vec<&[u8]> = data.split(|byte| *byte == b'\n').collect();
     lines.reverse();
     let (Some(challenge), Some(query)) = (lines.pop(), lines.pop()) else { return };

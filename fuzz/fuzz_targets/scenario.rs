@@ -20,7 +20,8 @@ fuzz_target!(|text: &str| {
         }
         Err(error) => {
             let line = usize::try_from(error.place.line).expect("a line").checked_sub(1);
-            let there = line.and_then(|line| text.lines().flat_map(|line| line.split('\r')).nth(line)).unwrap_or_default();
+            let there =
+                line.and_then(|line| text.lines().flat_map(|line| line.split('\r')).nth(line)).unwrap_or_default();
             assert_eq!(error.line, there);
             assert!(!error.to_string().is_empty());
         }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::testing::probe::{ProbeRun, ClientEnd, Output, Plan, Settings};
+use mcpreel::testing::probe::{ClientEnd, Output, Plan, ProbeRun, Settings};
 use mcpreel_fuzz::{assert_rests, steps};
 use std::time::Duration;
 

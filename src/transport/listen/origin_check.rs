@@ -11,6 +11,7 @@ use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::request::Parts;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
+use url::Url;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -52,7 +53,8 @@ impl Access {
 
     fn check_origin(&self, origin: &str, host: &Authority) -> Result<(), Refused> {
         let authority = origin.split_once("://").and_then(|(_, authority)| Authority::read(authority));
-        let is_from_here = authority.is_some_and(|from| from.is_local() || from.is_same(host));
+        let is_url = Url::parse(origin).is_ok_and(|url| url.has_host());
+        let is_from_here = is_url && authority.is_some_and(|from| from.is_local() || from.is_same(host));
         if is_from_here || self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) {
             return Ok(());
         }
@@ -254,7 +256,8 @@ mod tests {
     #[test]
     fn an_origin_is_of_this_machine_or_the_same() {
         let access = Access::default();
-        for origin in ["http://localhost:6274", "https://127.0.0.1", "http://[::1]:3", "http://192.168.0.4:80"] {
+        let here = ["http://localhost:6274", "https://127.0.0.1", "http://[::1]:3", "http://192.168.0.4:80"];
+        for origin in here.into_iter().chain(["tauri://localhost", "HTTP://LocalHost"]) {
             assert_eq!(check(&access, "192.168.0.4:80", Some(origin)), 200, "{origin}");
         }
         for origin in [
@@ -266,6 +269,9 @@ mod tests {
             "http://localhost:abc",
             "http://localhost:99999",
             "http://localhost@evil.example",
+            "ht%p://localhost",
+            "://localhost",
+            "file://localhost",
         ] {
             assert_eq!(check(&access, "127.0.0.1:80", Some(origin)), 403, "{origin}");
         }

@@ -320,7 +320,7 @@ impl Live {
     }
 
     pub(crate) fn line(&mut self) -> String {
-        self.next_line().expect("a line before the end of the output")
+        self.next_line().unwrap_or_else(|| panic!("the output ended: {}", self.stderr_so_far()))
     }
 
     /// The next message for which `wanted` is true; others are skipped.

@@ -131,9 +131,7 @@ impl Live {
         self.text("reel").map(PathBuf::from).ok_or_else(|| {
             let why = match self.text("role") {
                 Some("serve") => "it is a server that is not recorded",
-                _ if self.info.get("recording").is_some_and(|recording| recording["active"] == false) => {
-                    "it cannot be recorded; `mcpreel sessions` says why"
-                }
+                _ if records_nothing(&self.info) => "it cannot be recorded; `mcpreel sessions` says why",
                 _ => "it writes its reel to a pipe",
             };
             CommandError::usage(format!("the session {} has no reel to read: {why}", self.name))
@@ -141,9 +139,10 @@ impl Live {
         })
     }
 
-    /// The reel that it records to now, if that is a different file from this one (device and inode).
+    /// The reel that it records to now, if that is a different file from this one (device and inode). While nothing is
+    /// recorded, because the reel was removed, a file with its name may be anyone's, or one that the recorder begins.
     pub(crate) fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
-        let info = sockets::info(&self.socket).ok()?;
+        let info = sockets::info(&self.socket).ok().filter(|info| !records_nothing(info))?;
         let current = PathBuf::from(info.get("reel")?.as_str()?);
         (crate::files::reels::identity(&current)? != followed).then_some(current)
     }
@@ -153,6 +152,11 @@ impl Live {
     pub(crate) fn lives(&self) -> bool {
         std::os::unix::net::UnixStream::connect(&self.socket).is_ok()
     }
+}
+
+/// Whether a session with this information cannot write to its reel.
+fn records_nothing(info: &Map<String, Value>) -> bool {
+    info.get("recording").is_some_and(|recording| recording["active"] == false)
 }
 
 fn reported(error: &SocketError) -> CommandError {

@@ -8,6 +8,7 @@ use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const ECHO: [&str; 3] = ["sh", "-c", "cat; exit 7"];
 
@@ -323,7 +324,7 @@ fn reels(stage: &Stage, folder: &str) -> Vec<String> {
 
 #[test]
 fn a_reel_that_is_removed_is_reported_and_recording_goes_on_in_another() {
-    for what in ["folder", "file", "moved", "cut"] {
+    for what in ["folder", "file", "replaced", "moved", "cut"] {
         let stage = Stage::new();
         std::fs::create_dir(stage.path("in")).expect("made");
         let words = ["record", "--label", "s", "-o", "in/t.reel", "--", "sh", "-c", "cat; exit 7"];
@@ -381,6 +382,12 @@ fn disturb(stage: &Stage, what: &str) {
     match what {
         "folder" => std::fs::remove_dir_all(stage.path("in")).expect("removed"),
         "file" => std::fs::remove_file(stage.path("in/t.reel")).expect("removed"),
+        "replaced" => {
+            std::fs::remove_file(stage.path("in/t.reel")).expect("removed");
+            std::fs::write(stage.path("in/t.reel"), "").expect("written");
+            // Meanwhile the follower sees that the session records to another file, which is no reel.
+            std::thread::sleep(Duration::from_millis(700));
+        }
         "moved" => std::fs::rename(stage.path("in/t.reel"), stage.path("moved.reel")).expect("moved"),
         _ => File::options().write(true).open(stage.path("in/t.reel")).expect("opened").set_len(0).expect("cut"),
     }
@@ -389,8 +396,9 @@ fn disturb(stage: &Stage, what: &str) {
 /// Recording went on in another reel, which says why and what is missing; `sent` pings were sent in all.
 fn expect_the_rest(stage: &Stage, what: &str, reported: &str, (found, sent): (&Value, u64)) {
     let last = reels(stage, "in").pop().expect("a reel");
-    let name = if what == "cut" { "in/t-2.reel" } else { "in/t.reel" };
-    let reel = if what == "cut" { "in/t-2.reel".to_owned() } else { last };
+    let is_taken = matches!(what, "cut" | "replaced");
+    let name = if is_taken { "in/t-2.reel" } else { "in/t.reel" };
+    let reel = if is_taken { "in/t-2.reel".to_owned() } else { last };
     assert_eq!(reel, name, "{what}");
     assert_eq!(found["reel"], stage.path(name).canonicalize().expect("there").to_str().expect("text"), "{what}");
     let events = stage.events(name);

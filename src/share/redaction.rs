@@ -90,7 +90,7 @@ impl Redaction {
 
     /// Takes what looks like a pseudonym for one, which stays: in texts that may come from a redacted reel.
     #[must_use]
-    pub(crate) fn keeping_pseudonyms(mut self) -> Self {
+    pub fn keeping_pseudonyms(mut self) -> Self {
         self.keep_pseudonyms();
         self
     }

@@ -63,6 +63,7 @@ fn is_local(url: &Url) -> bool {
     }
 }
 
-fn name(url: &Url) -> &str {
-    url.host_str().unwrap_or_default().trim_end_matches('.')
+/// The host's name in lower case, which is also what counts where a URL keeps its letters.
+fn name(url: &Url) -> String {
+    url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
 }

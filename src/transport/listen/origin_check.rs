@@ -52,9 +52,7 @@ impl Access {
     }
 
     fn check_origin(&self, origin: &str, host: &Authority) -> Result<(), Refused> {
-        let authority = origin.split_once("://").and_then(|(_, authority)| Authority::read(authority));
-        let is_url = Url::parse(origin).is_ok_and(|url| url.has_host());
-        let is_from_here = is_url && authority.is_some_and(|from| from.is_local() || from.is_same(host));
+        let is_from_here = Authority::of_origin(origin).is_some_and(|from| from.is_local() || from.is_same(host));
         if is_from_here || self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) {
             return Ok(());
         }
@@ -157,6 +155,14 @@ impl Authority {
         Some(Self { name: name.to_ascii_lowercase(), port })
     }
 
+    /// `None` unless the origin is a URL of a scheme that has hosts: not `file://localhost`, and not `http:/a://localhost`,
+    /// whose host is `a`.
+    fn of_origin(origin: &str) -> Option<Self> {
+        let (scheme, authority) = origin.split_once("://")?;
+        let is_scheme = !scheme.contains([':', '/', '\\']) && Url::parse(origin).is_ok_and(|url| url.has_host());
+        is_scheme.then(|| Self::read(authority))?
+    }
+
     fn is_local(&self) -> bool {
         let name = &self.name;
         name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
@@ -257,7 +263,7 @@ mod tests {
     fn an_origin_is_of_this_machine_or_the_same() {
         let access = Access::default();
         let here = ["http://localhost:6274", "https://127.0.0.1", "http://[::1]:3", "http://192.168.0.4:80"];
-        for origin in here.into_iter().chain(["tauri://localhost", "HTTP://LocalHost"]) {
+        for origin in here.into_iter().chain(["tauri://localhost", "HTTP://LocalHost", "app://LocalHost"]) {
             assert_eq!(check(&access, "192.168.0.4:80", Some(origin)), 200, "{origin}");
         }
         for origin in [
@@ -272,6 +278,9 @@ mod tests {
             "ht%p://localhost",
             "://localhost",
             "file://localhost",
+            "http:/a://localhost",
+            "http:+/a http://localhost",
+            "http:a\\://localhost",
         ] {
             assert_eq!(check(&access, "127.0.0.1:80", Some(origin)), 403, "{origin}");
         }

@@ -156,7 +156,7 @@ impl Authority {
     }
 
     /// `None` unless the origin is a URL of a scheme that has hosts: not `file://localhost`, and not `http:/a://localhost`,
-    /// whose host is `a`.
+    /// in which browsers read the host `a`.
     fn of_origin(origin: &str) -> Option<Self> {
         let (scheme, authority) = origin.split_once("://")?;
         let is_scheme = !scheme.contains([':', '/', '\\']) && Url::parse(origin).is_ok_and(|url| url.has_host());

@@ -1,11 +1,14 @@
 //! The commands that repeat a session's requests, an export format: one `mcpreel call …` for each request and
-//! notification of the client. The handshake is left out, because `call` does it.
+//! notification of the client. The handshake is left out, because `call` does it. A request that no command can repeat
+//! becomes a comment that says why.
 
 use super::ExportFormat;
 use super::messages::{ByMessage, Message, MessageExporter};
 use crate::trace::{Event, EventKind, FileHeader};
+use crate::wire::text::visible;
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use ciborium::Value as Cbor;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -36,12 +39,13 @@ pub(crate) struct Commands {
 const MAX_TARGETS: usize = 1000;
 
 impl Commands {
-    /// Processes an event. Returns the command that repeats it, if it is a request or notification of the client.
+    /// Processes an event. Returns the command that repeats it, if it is a request or notification of the client, or a
+    /// comment that says why there is none.
     pub(crate) fn take(&mut self, event: &Event<'_>) -> Option<String> {
         match event.header.kind {
             EventKind::StreamOpened => self.learn(event),
             EventKind::Message if event.header.direction() == Direction::ClientToServer => {
-                return self.command(event.header.stream, &Envelope::scan(event.body()));
+                return self.line(event.header.seq, event.header.stream, &Envelope::scan(event.body()), event.body());
             }
             _ => {}
         }
@@ -57,10 +61,19 @@ impl Commands {
         }
     }
 
-    /// Returns the command that repeats a message of the client.
-    fn command(&self, stream: u32, envelope: &Envelope<'_>) -> Option<String> {
+    /// Returns the line for a message of the client: a command or a comment.
+    fn line(&self, seq: u64, stream: u32, envelope: &Envelope<'_>, body: &[u8]) -> Option<String> {
+        let (method, params) = repeatable(envelope)?;
+        if json::check(body).is_err() {
+            return Some(format!("# event {seq} is not JSON; `mcpreel fire raw` sends any text"));
+        }
         let target = self.targets.get(&stream).or(self.first.as_ref()).map_or(UNKNOWN, String::as_str);
-        command(envelope, target)
+        let line = command(envelope.kind, method, params.as_deref(), target);
+        Some(
+            line.unwrap_or_else(|| {
+                format!("# event {seq} contains a NUL character, which command lines cannot contain")
+            }),
+        )
     }
 }
 
@@ -73,12 +86,12 @@ impl MessageExporter for Commands {
         if message.direction != Direction::ClientToServer {
             return Ok(());
         }
-        match (self.command(message.stream, &message.envelope), message.body) {
-            (Some(command), Some(_)) => writeln!(out, "{command}"),
+        let line = match message.body {
+            Some(body) => self.line(message.seq, message.stream, &message.envelope, body),
             // A shell takes no words of this length.
-            (Some(_), None) => writeln!(out, "# event {} is too long for a command", message.seq),
-            (None, _) => Ok(()),
-        }
+            None => repeatable(&message.envelope).map(|_| format!("# event {} is too long for a command", message.seq)),
+        };
+        line.map_or(Ok(()), |line| writeln!(out, "{line}"))
     }
 
     fn other(&mut self, event: &Event<'_>, _out: &mut dyn Write) -> io::Result<()> {
@@ -96,12 +109,13 @@ pub(crate) fn repeatable<'a>(envelope: &'a Envelope<'_>) -> Option<(&'a str, Opt
     Some((method, envelope.params.map(without_meta).filter(|params| params != "{}")))
 }
 
-/// Returns the command for a message.
-fn command(envelope: &Envelope<'_>, target: &str) -> Option<String> {
-    let (method, params) = repeatable(envelope)?;
-    let notify = envelope.kind == MessageKind::Notification && !method.starts_with("notifications/");
-    let mut words = vec!["mcpreel".to_owned(), "call".to_owned(), quoted(method)];
-    words.extend(params.map(|params| quoted(&params)));
+/// Returns the command that sends a message; `None` if a word cannot be written.
+fn command(kind: MessageKind, method: &str, params: Option<&str>, target: &str) -> Option<String> {
+    let notify = kind == MessageKind::Notification && !method.starts_with("notifications/");
+    let mut words = vec!["mcpreel".to_owned(), "call".to_owned(), quoted(method)?];
+    if let Some(params) = params {
+        words.push(quoted(params)?);
+    }
     words.extend(notify.then(|| "--notify".to_owned()));
     words.push(target.to_owned());
     Some(words.join(" "))
@@ -125,24 +139,50 @@ fn target(about: &[u8]) -> Option<String> {
     let member =
         |name: &str| about.as_map()?.iter().find(|(key, _)| key.as_text() == Some(name)).map(|(_, value)| value);
     if let Some(words) = member("command").and_then(Cbor::as_array) {
-        let words: Vec<String> = words.iter().filter_map(Cbor::as_text).map(quoted).collect();
-        return Some(format!("-- {}", words.join(" ")));
+        let words: Option<Vec<String>> = words.iter().filter_map(Cbor::as_text).map(quoted).collect();
+        return Some(format!("-- {}", words?.join(" ")));
     }
-    member("url").and_then(Cbor::as_text).map(|url| format!("--url {}", quoted(url)))
+    let url = member("url").and_then(Cbor::as_text)?;
+    Some(format!("--url {}", quoted(url)?))
 }
 
-/// Returns a word as a shell reads it.
-fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| "''".to_owned(), std::borrow::Cow::into_owned)
+/// Returns a word as a POSIX shell reads it; `None` if it contains NUL. Characters that would control a terminal or change
+/// the text direction when the command is displayed are written as octal escapes of `printf`.
+fn quoted(word: &str) -> Option<String> {
+    let is_escaped = |found: char| !matches!(found, '\n' | '\t') && visible(found) != found;
+    if word.contains('\0') || !word.contains(is_escaped) {
+        // With NUL, this fails.
+        return shlex::try_quote(word).ok().map(Cow::into_owned);
+    }
+    let mut out = String::new();
+    let mut rest = word;
+    while let Some(first) = rest.chars().next() {
+        let escaped = is_escaped(first);
+        let (part, after) = rest.split_at(rest.find(|found| is_escaped(found) != escaped).unwrap_or(rest.len()));
+        if escaped {
+            let octal: String = part.bytes().map(|byte| format!("\\{byte:03o}")).collect();
+            out.push_str(&format!("\"$(printf '{octal}')\""));
+        } else {
+            out.push_str(&shlex::try_quote(part).ok()?);
+        }
+        rest = after;
+    }
+    Some(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The line for a message of the client.
+    fn line(message: &[u8]) -> Option<String> {
+        let commands = Commands { first: Some("-- server".to_owned()), ..Commands::default() };
+        commands.line(7, 1, &Envelope::scan(message), message)
+    }
+
     #[test]
     fn requests_become_commands_that_a_shell_reads_back() {
-        let line = |message: &str| command(&Envelope::scan(message.as_bytes()), "-- server");
+        let line = |message: &str| line(message.as_bytes());
         assert_eq!(
             line(
                 r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"it's", "n":1.0,"_meta":{"progressToken":1}}}"#
@@ -156,6 +196,33 @@ mod tests {
         );
         for other in [r#"{"id":1,"method":"initialize"}"#, r#"{"id":1,"result":{}}"#, "noise"] {
             assert_eq!(line(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_no_command_repeats_becomes_a_comment() {
+        for malformed in [
+            &b"{\"id\":1,\"method\":\"x\",\"params\":{\"a\":\"\x1b[2J\"}}"[..],
+            b"{\"id\":1,\"method\":\"x\",\"params\":[\xff]}",
+        ] {
+            let comment = "# event 7 is not JSON; `mcpreel fire raw` sends any text";
+            assert_eq!(line(malformed).as_deref(), Some(comment));
+        }
+        let nul = "# event 7 contains a NUL character, which command lines cannot contain";
+        assert_eq!(line(br#"{"id":1,"method":"a\u0000"}"#).as_deref(), Some(nul));
+    }
+
+    #[test]
+    fn words_that_steer_a_terminal_are_escaped_and_a_shell_reads_them_back() {
+        let method = line(br#"{"id":1,"method":"a\u001b[2J%\u202e\u009b"}"#);
+        let escaped = r#"mcpreel call a"$(printf '\033')"'[2J%'"$(printf '\342\200\256\302\233')" -- server"#;
+        assert_eq!(method.as_deref(), Some(escaped));
+        for word in ["\r\n\u{1b}\n", "\u{7f}'\u{2066}\"$x`\\", "\u{85}é日\t", "", "\n\n"] {
+            let word_for_shell = quoted(word).expect("no NUL");
+            assert!(word_for_shell.chars().all(|found| matches!(found, '\n' | '\t') || visible(found) == found));
+            let printed =
+                std::process::Command::new("sh").args(["-c", &format!("printf %s {word_for_shell}")]).output();
+            assert_eq!(printed.expect("a shell").stdout, word.as_bytes(), "{word_for_shell}");
         }
     }
 }

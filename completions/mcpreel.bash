@@ -7,7 +7,7 @@ _clap_complete_mcpreel() {
     fi
     # bash splits words at the characters of COMP_WORDBREAKS, such as "=", ":" and "@", and replaces only the last part,
     # $2. This joins the parts: `before` is the part of the current word that bash does not replace.
-    local words=() index=0 before="" rest="${COMP_LINE-}" previous="" word trimmed i
+    local words=() index=0 is_quoted=true before="" rest="${COMP_LINE-}" previous="" word trimmed i
     local head="${COMP_LINE:0:${COMP_POINT:-${#COMP_LINE}}}"
     for ((i = 0; i < ${#COMP_WORDS[@]}; i++)); do
         word="${COMP_WORDS[i]}"
@@ -30,8 +30,20 @@ _clap_complete_mcpreel() {
                 words[last]="${words[last]%?}"
             done
             before="${words[last]%"$2"}"
+            is_quoted=false
         fi
     done
+    # The words as mcpreel would get them: without quotes, and with the folder that "~" or a variable stands for.
+    words=("${words[@]//[\\\"\']/}")
+    local written="" meant=""
+    if [[ $is_quoted == false && "${words[index]}" =~ ^(~|\$([A-Za-z_][A-Za-z_0-9]*))/ ]]; then
+        written="${BASH_REMATCH[0]}"
+        meant="$HOME/"
+        if [[ -n "${BASH_REMATCH[2]}" ]]; then
+            meant="${!BASH_REMATCH[2]}/"
+        fi
+        words[index]="$meant${words[index]#"$written"}"
+    fi
     COMPREPLY=( $( \
         _CLAP_IFS="$IFS" \
         _CLAP_COMPLETE_INDEX="$index" \
@@ -48,6 +60,14 @@ _clap_complete_mcpreel() {
     if [[ -n "$before" && ${#COMPREPLY[@]} -gt 0 ]]; then
         COMPREPLY=("${COMPREPLY[@]#"$before"}")
     fi
+    local part
+    for ((i = 0; i < ${#COMPREPLY[@]}; i++)); do
+        part="${COMPREPLY[i]#"$meant"}"
+        if [[ $is_quoted == false && "$part" == *[[:space:]\\\'\"\`\$\&\;\|\<\>\(\)\*\?\[\!\#]* ]]; then
+            printf -v part %q "$part"
+        fi
+        COMPREPLY[i]="$written$part"
+    done
 }
 if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
     complete -o nospace -o bashdefault -o nosort -F _clap_complete_mcpreel mcpreel

@@ -1,8 +1,8 @@
 //! What `call` and `fire` share: client options, opening the connection, reporting what happens, the reel.
 
-use super::Context;
 use super::printer::note;
 use super::target::{Target, TargetKind, refuse};
+use super::{Context, own_line};
 use crate::error::{CommandError, ErrorKind, OF_STDERR};
 use crate::files::reels;
 use crate::host::client::{ClientConfig, ClientEngine, EraChoice, FailureReason, Handshake, Output, Root};
@@ -396,6 +396,10 @@ pub(super) fn failed(failure: Failure, text: &ServerText) -> CommandError {
         error = error.hint(format!("the program printed text instead of JSON-RPC messages; its first line: {printed}"));
         error = error
             .hint("is it an MCP server? Some need an argument for stdio, and none may print anything else to stdout");
+    }
+    let is_ended = error.closed.is_some() || text.printed.is_some() && text.instead.is_none();
+    if let Some(option) = own_line::misplaced_option().filter(|_| is_ended) {
+        error = error.hint(format!("the server got {option}; mcpreel's own options stand before the `--`"));
     }
     error = last_lines(text).into_iter().fold(error, CommandError::hint);
     if kind == ErrorKind::Timeout {

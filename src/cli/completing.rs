@@ -15,8 +15,9 @@ use std::ffi::OsString;
 /// The environment variable with which a shell asks.
 const VARIABLE: &str = "MCPREEL_COMPLETE";
 
-/// The registration script for bash.
+/// The registration scripts of our own: those of clap complete neither in quotes nor after `~`.
 const BASH_SCRIPT: &str = include_str!("completing/register.bash");
+const ZSH_SCRIPT: &str = include_str!("completing/register.zsh");
 
 /// Where some shells say which word is completed (clap's name).
 const INDEX: &str = "_CLAP_COMPLETE_INDEX";
@@ -72,10 +73,12 @@ fn server_command_first(mut words: Vec<OsString>, index: Option<usize>) -> Vec<O
 
 /// Returns the script that makes a shell ask.
 pub(super) fn script(shell: &dyn EnvCompleter) -> Vec<u8> {
-    let mut script = Vec::new();
-    if shell.is("bash") {
-        return BASH_SCRIPT.replace("VARIABLE", VARIABLE).into_bytes();
+    for (name, script) in [("bash", BASH_SCRIPT), ("zsh", ZSH_SCRIPT)] {
+        if shell.is(name) {
+            return script.replace("VARIABLE", VARIABLE).into_bytes();
+        }
     }
+    let mut script = Vec::new();
     // Writing to memory does not fail.
     let _ = shell.write_registration(VARIABLE, "mcpreel", "mcpreel", "mcpreel", &mut script);
     script

@@ -24,15 +24,16 @@ fn capabilities() -> Value {
     json!({"roots": {"listChanged": true}, "sampling": {}, "elicitation": {}})
 }
 
-/// Starts or reaches a server, and requests everything that it lists.
+/// Starts or reaches a server, and requests everything that it lists. `take` gets that before the server ends.
 ///
 /// # Errors
 ///
-/// The server cannot be reached, or does not answer with lists.
+/// The server cannot be reached, or does not answer with lists; or that of `take`.
 pub(super) async fn of_server(
     target: &Target,
     options: &ClientOptions,
     context: &Context,
+    take: impl FnOnce(&Surface) -> Result<(), CommandError>,
 ) -> Result<Surface, CommandError> {
     let (link, server) = client_session::start(target, options, context).await?;
     let opened = client_session::open(&server, link, options, capabilities(), context).await;
@@ -44,13 +45,16 @@ pub(super) async fn of_server(
     let client = if server.is_joined() { Value::Null } else { options.asked(handshake.era, &capabilities()) };
     let listed = list_all(&mut connection, handshake, context).await.map(|surface| Surface { client, ..surface });
     let listed = listed.map_err(|failure| client_session::failed(failure, &connection.runner.said));
-    connection.runner.close().await;
     match listed {
         Ok(surface) => {
-            server.end(context.notices()).await;
-            Ok(surface)
+            let taken = take(&surface);
+            server.end_answered(connection.runner, context.notices(), |_| ()).await;
+            taken.map(|()| surface)
         }
-        Err(error) => Err(server.end_after(error, context.notices()).await),
+        Err(error) => {
+            connection.runner.close().await;
+            Err(server.end_after(error, context.notices()).await)
+        }
     }
 }
 

@@ -240,6 +240,26 @@ pub(super) fn words_before_command() -> Vec<OsString> {
     with_own_line(|line| line.own.to_vec())
 }
 
+/// An option of mcpreel's own that stands after `--`, so that the server gets it.
+pub(super) fn misplaced_option() -> Option<String> {
+    let words = own_words();
+    let (own, rest) = words.split_at(separator(&words)?);
+    let whole = super::command();
+    let mut command = &whole;
+    for word in own {
+        command = command.find_subcommand(word).unwrap_or(command);
+    }
+    let mut command = command.clone();
+    command.build();
+    // These mean the same to nearly every program.
+    let is_own = |name: &str| {
+        !["help", "version", "verbose"].contains(&name)
+            && command.get_arguments().any(|arg| arg.get_long() == Some(name))
+    };
+    let names = rest.iter().skip(1).filter_map(|word| word.to_str()?.strip_prefix("--")?.split('=').next());
+    names.filter(|name| !name.is_empty() && is_own(name)).map(|name| format!("--{name}")).next()
+}
+
 /// An invalid command line, explained if the reason is a missing `--`.
 pub(super) fn explained(error: CommandError) -> CommandError {
     if error.kind != ErrorKind::Usage {

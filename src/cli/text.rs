@@ -49,15 +49,29 @@ pub(super) fn without_separator_tip(mut error: clap::Error) -> clap::Error {
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
         }
     }
-    let sends_to_host = own_words().first().is_some_and(|word| word == "fire");
+    let words = own_words();
+    let command = |place: usize| words.get(place).and_then(|word| word.to_str()).unwrap_or_default();
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
-        && sends_to_host
-        && word.starts_with("--url")
+        && let Some(tip) = tip(command(0), command(1), word)
     {
-        let tip = "this message goes to a host, not to a server; --session NAME sends it in a live session";
+        error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
     error
+}
+
+/// What the user of a command probably meant by a word that it does not know.
+fn tip(command: &str, inner: &str, word: &str) -> Option<&'static str> {
+    Some(match (command, inner, word.split('=').next()?) {
+        ("fire", _, "--url") => {
+            "this message goes to a host, not to a server; --session NAME sends it in a live session"
+        }
+        ("show", _, "--tail") => "--last COUNT shows the last events",
+        ("show", _, "--head") => "--limit COUNT shows the first events",
+        ("fire", _, "--jq") => "--format json prints JSON: mcpreel fire … --format json | jq …",
+        ("fire", "user-message", word) if !word.starts_with('-') => "put a text of several words in quotes",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

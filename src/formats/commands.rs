@@ -9,7 +9,7 @@ use crate::wire::text::visible;
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use ciborium::Value as Cbor;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 /// Commands, for `export`.
@@ -19,9 +19,14 @@ pub(crate) const EXPORT: ExportFormat = ExportFormat {
     exporter: |_| Box::new(ByMessage::<Commands>::default()),
 };
 
-/// Messages that make no sense on a connection of their own.
-const LEFT_OUT: &[&str] =
-    &["initialize", "notifications/initialized", "notifications/cancelled", "notifications/progress"];
+/// Messages that make no sense on a connection of their own: those of the handshake, and those about another request.
+const LEFT_OUT: &[&str] = &[
+    "initialize",
+    "notifications/initialized",
+    "server/discover",
+    "notifications/cancelled",
+    "notifications/progress",
+];
 
 /// The target of a stream whose server is unknown.
 const UNKNOWN: &str = "-- SERVER";
@@ -33,9 +38,11 @@ pub(crate) struct Commands {
     targets: HashMap<u32, String>,
     /// The options of the first stream, for streams that do not say more.
     first: Option<String>,
+    /// The streams whose client has sent `initialize`.
+    legacy: HashSet<u32>,
 }
 
-/// At most this many servers are remembered.
+/// At most this many servers, and as many streams of the legacy era, are remembered.
 const MAX_TARGETS: usize = 1000;
 
 impl Commands {
@@ -61,19 +68,24 @@ impl Commands {
         }
     }
 
-    /// Returns the line for a message of the client: a command or a comment.
-    fn line(&self, seq: u64, stream: u32, envelope: &Envelope<'_>, body: &[u8]) -> Option<String> {
-        let (method, params) = repeatable(envelope)?;
-        if json::check(body).is_err() {
-            return Some(format!("# event {seq} is not JSON; `mcpreel fire raw` sends any text"));
+    /// Remembers the era of a stream.
+    fn learn_era(&mut self, stream: u32, envelope: &Envelope<'_>) {
+        if envelope.method.as_deref() == Some("initialize") && self.legacy.len() < MAX_TARGETS {
+            self.legacy.insert(stream);
         }
+    }
+
+    /// Returns the line for a message of the client: a command or a comment.
+    fn line(&mut self, seq: u64, stream: u32, envelope: &Envelope<'_>, body: &[u8]) -> Option<String> {
+        self.learn_era(stream, envelope);
+        let (method, params) = repeatable(envelope)?;
         let target = self.targets.get(&stream).or(self.first.as_ref()).map_or(UNKNOWN, String::as_str);
-        let line = command(envelope.kind, method, params.as_deref(), target);
-        Some(
-            line.unwrap_or_else(|| {
-                format!("# event {seq} contains a NUL character, which command lines cannot contain")
-            }),
-        )
+        let line = match unsendable(method, params.as_deref(), body) {
+            Some(why) => Err(why),
+            None => command(envelope.kind, method, params.as_deref(), self.legacy.contains(&stream), target)
+                .ok_or("contains a NUL character"),
+        };
+        Some(line.unwrap_or_else(|why| format!("# event {seq} {why}; `mcpreel fire raw` sends any text")))
     }
 }
 
@@ -94,6 +106,10 @@ impl MessageExporter for Commands {
         line.map_or(Ok(()), |line| writeln!(out, "{line}"))
     }
 
+    fn pass_over_message(&mut self, message: &Message<'_>) {
+        self.learn_era(message.stream, &message.envelope);
+    }
+
     fn other(&mut self, event: &Event<'_>, _out: &mut dyn Write) -> io::Result<()> {
         if event.header.kind == EventKind::StreamOpened {
             self.learn(event);
@@ -109,14 +125,26 @@ pub(crate) fn repeatable<'a>(envelope: &'a Envelope<'_>) -> Option<(&'a str, Opt
     Some((method, envelope.params.map(without_meta).filter(|params| params != "{}")))
 }
 
+/// Returns why `call` cannot send a message, if it cannot.
+fn unsendable(method: &str, params: Option<&str>, body: &[u8]) -> Option<&'static str> {
+    if json::check(body).is_err() {
+        return Some("is not JSON");
+    }
+    if params.is_some_and(|params| !params.starts_with('{')) {
+        return Some("has params that are not an object");
+    }
+    method.starts_with('-').then_some("has a method that looks like an option")
+}
+
 /// Returns the command that sends a message; `None` if a word cannot be written.
-fn command(kind: MessageKind, method: &str, params: Option<&str>, target: &str) -> Option<String> {
+fn command(kind: MessageKind, method: &str, params: Option<&str>, is_legacy: bool, target: &str) -> Option<String> {
     let notify = kind == MessageKind::Notification && !method.starts_with("notifications/");
     let mut words = vec!["mcpreel".to_owned(), "call".to_owned(), quoted(method)?];
     if let Some(params) = params {
         words.push(quoted(params)?);
     }
     words.extend(notify.then(|| "--notify".to_owned()));
+    words.extend(is_legacy.then(|| "--era legacy".to_owned()));
     words.push(target.to_owned());
     Some(words.join(" "))
 }
@@ -176,7 +204,7 @@ mod tests {
 
     /// The line for a message of the client.
     fn line(message: &[u8]) -> Option<String> {
-        let commands = Commands { first: Some("-- server".to_owned()), ..Commands::default() };
+        let mut commands = Commands { first: Some("-- server".to_owned()), ..Commands::default() };
         commands.line(7, 1, &Envelope::scan(message), message)
     }
 
@@ -201,15 +229,28 @@ mod tests {
 
     #[test]
     fn a_request_that_no_command_repeats_becomes_a_comment() {
-        for malformed in [
-            &b"{\"id\":1,\"method\":\"x\",\"params\":{\"a\":\"\x1b[2J\"}}"[..],
-            b"{\"id\":1,\"method\":\"x\",\"params\":[\xff]}",
+        for (message, why) in [
+            (&b"{\"id\":1,\"method\":\"x\",\"params\":{\"a\":\"\x1b[2J\"}}"[..], "is not JSON"),
+            (b"{\"id\":1,\"method\":\"x\",\"params\":{\"a\":\"\xff\"}}", "is not JSON"),
+            (br#"{"id":1,"method":"x","params":[1]}"#, "has params that are not an object"),
+            (br#"{"id":1,"method":"-x"}"#, "has a method that looks like an option"),
+            (br#"{"id":1,"method":"a\u0000"}"#, "contains a NUL character"),
         ] {
-            let comment = "# event 7 is not JSON; `mcpreel fire raw` sends any text";
-            assert_eq!(line(malformed).as_deref(), Some(comment));
+            let comment = format!("# event 7 {why}; `mcpreel fire raw` sends any text");
+            assert_eq!(line(message), Some(comment));
         }
-        let nul = "# event 7 contains a NUL character, which command lines cannot contain";
-        assert_eq!(line(br#"{"id":1,"method":"a\u0000"}"#).as_deref(), Some(nul));
+    }
+
+    #[test]
+    fn requests_are_repeated_in_the_era_of_their_stream() {
+        let mut commands = Commands::default();
+        let mut line =
+            |stream, message: &str| commands.line(7, stream, &Envelope::scan(message.as_bytes()), message.as_bytes());
+        let ping = r#"{"id":2,"method":"ping"}"#;
+        assert_eq!(line(1, r#"{"id":1,"method":"initialize","params":{}}"#), None);
+        assert_eq!(line(2, r#"{"id":1,"method":"server/discover","params":{}}"#), None);
+        assert_eq!(line(1, ping).as_deref(), Some("mcpreel call ping --era legacy -- SERVER"));
+        assert_eq!(line(2, ping).as_deref(), Some("mcpreel call ping -- SERVER"));
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub struct ClientConfig {
     pub join: Option<Joined>,
     /// Maximum number of JSON values in a message of the server.
     pub max_values: usize,
+    /// The id of the first request; the next ones are counted up.
+    pub first_id: i64,
 }
 
 /// The response to a request.
@@ -115,6 +117,7 @@ impl ClientConfig {
             request_timeout: Duration::from_secs(30),
             join: None,
             max_values: usize::MAX,
+            first_id: 1,
         }
     }
 }
@@ -323,6 +326,7 @@ impl ClientEngine {
         }
         Self {
             offer: Offer::new(&config.capabilities, config.roots.clone()),
+            next_id: config.first_id,
             config,
             stage: Stage::Fresh,
             era: Era::Legacy,
@@ -330,7 +334,6 @@ impl ClientEngine {
             open: BTreeMap::new(),
             held: Vec::new(),
             left: Vec::new(),
-            next_id: 1,
             next_handle: 1,
             probed_again: false,
             refused: None,

@@ -420,11 +420,13 @@ fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
         _ => {}
     }
     let Some((name, value)) = token.split_once(':') else {
-        let assigned = token.split_once('=').filter(|(name, _)| !meaning_of(name).is_empty());
+        // A name without its colon.
+        let (name, value) = token.split_at(token.find(['=', '<', '>']).unwrap_or(token.len()));
+        let with_colon = || format!("{name}:{}", value.strip_prefix('=').unwrap_or(value));
+        let is_term = !meaning_of(name).is_empty();
         return Err(wrong(match meant(token) {
-            None if assigned.is_some() => {
-                format!("unknown term; did you mean {}?", token.replacen('=', ":", 1))
-            }
+            None if is_term && !value.is_empty() => format!("unknown term; did you mean {}?", with_colon()),
+            None if is_term => format!("unknown term; after {name}, a colon and a value are expected, as in {name}:…"),
             None if token.contains('/') => {
                 format!("unknown term; did you mean method:{token}? To search for text, use text:{token}")
             }
@@ -638,6 +640,8 @@ mod tests {
         assert!(reason("errors").contains("did you mean error?"));
         assert!(reason("method=tools/call").contains("did you mean method:tools/call?"));
         assert!(reason("tools/call").contains("did you mean method:tools/call?"));
+        assert!(reason("slow>300ms").contains("did you mean slow:>300ms?"));
+        assert!(reason("tool echo").contains("as in tool:…"));
         assert!(reason("forecast").contains("tool:forecast") && reason("forecast").contains("text:forecast"));
         assert!(reason("latency").contains("did you mean slow:>500ms?"));
         assert!(!reason("schema").contains("did you mean"));

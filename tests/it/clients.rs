@@ -250,6 +250,9 @@ fn a_name_in_several_places_is_not_guessed() {
         assert!(output.err().contains(reported), "{reported}: {output:?}");
     }
     stage.ok(&["wrap", "only", "--yes", "--no-backup"]);
+    // The only configuration with something to do.
+    let shown = stage.ok(&["unwrap", "--all", "--dry-run"]).out();
+    assert!(shown.contains(".cursor/mcp.json") && !shown.contains("/.mcp.json"), "{shown}");
     assert_same(".mcp.json", &stage.read(".mcp.json"), with_live("").as_bytes());
     assert!(String::from_utf8_lossy(&stage.read("home/.cursor/mcp.json")).contains("--label=only"));
 }

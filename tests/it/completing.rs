@@ -24,12 +24,16 @@ split() {
 }
 "#;
 
-/// The same in zsh; `_describe` is what shows the values there.
+/// The same in zsh; `_describe` is what shows the values there. Within quotes, zsh says which, and leaves them out of
+/// PREFIX.
 const ZSH: &str = r#"
 compdef() { :; }
+compset() { PREFIX="${PREFIX#*/}"; }
 _describe() { print -rl -- "${(@P)3}"; }
 source <(mcpreel completions zsh)
-offered() { local words=("$@") CURRENT=$#; _clap_dynamic_completer_mcpreel; }
+typeset -A compstate
+offered() { local words=("$@") CURRENT=$# PREFIX="${@: -1}"; _clap_dynamic_completer_mcpreel; }
+quoted() { local words=("$@") CURRENT=$# PREFIX="${${@: -1}#[\"\']}"; compstate[quote]=x; _clap_dynamic_completer_mcpreel; }
 "#;
 
 /// What a shell offers for these words, of which the last one is not complete.
@@ -135,6 +139,45 @@ fn bash_completes_words_that_it_splits() {
     let named = format!("{call} name=add arguments.");
     has(&named, "arguments.", &format!("{call} name = add arguments."), "arguments.a:=");
     live.end();
+}
+
+/// Checks what is offered for the word that a user has typed (`RAW`, in quotes of its own): `QUOTED` is what the shell's
+/// function is called with.
+fn check_paths(shell: &str, quoted: &str, space: &str) {
+    let stage = stage();
+    std::fs::copy(stage.path("work/monday.reel"), stage.path("work/my week.reel")).expect("a copy");
+    let start = if shell == "bash" { BASH } else { ZSH };
+    let has = |call: &str, wanted: &str| {
+        let script = format!("HOME=$PWD\n{start}{SPLIT}\n{call}");
+        let output = finish(with_mcpreel(&stage, stage.command(&[shell, "-c", &script])), Vec::new());
+        let found = output.out();
+        let value = |line: &str| line.replace("\\:", ":");
+        let all: Vec<String> = found.lines().map(value).collect();
+        assert!(all.iter().any(|found| found == wanted), "{call}: {wanted} is not in {all:?}, {}", output.err());
+    };
+    // zsh keeps what it was told to.
+    let kept = |start: &str| if shell == "bash" { start.to_owned() } else { String::new() };
+    has("offered mcpreel show '~/work/mon'", &(kept("~/") + "work/monday.reel"));
+    has("offered mcpreel show '$HOME/work/mon'", &(kept("$HOME/") + "work/monday.reel"));
+    has("offered mcpreel show 'work/my'", space);
+    has("offered mcpreel show 'work/my\\ w'", space);
+    has(&quoted.replace("WORD", "work/my w"), "work/my week.reel");
+    has(&quoted.replace("WORD", "method:tools/l"), "method:tools/list");
+}
+
+#[test]
+fn bash_completes_home_folders_spaces_and_quotes() {
+    check_paths(
+        "bash",
+        "COMP_POINT=99 split \"mcpreel show 'WORD\" 'WORD' mcpreel show \"'WORD\"",
+        "work/my\\ week.reel",
+    );
+}
+
+#[test]
+#[ignore = "needs zsh; run tests/full.sh"]
+fn zsh_completes_home_folders_spaces_and_quotes() {
+    check_paths("zsh", "quoted mcpreel show \"'WORD\"", "work/my week.reel");
 }
 
 #[test]

@@ -422,8 +422,8 @@ fn requests_can_be_repeated_by_hand() {
     let stage = Stage::new();
     record(&stage, "t.reel", &[request(1, "tools/list", json!({})), call(2, "x", json!({"a": "it's"}))]);
     let script = stage.ok(&["export", "--format", "commands", "t.reel"]).out();
-    let expected = "#!/bin/sh\nmcpreel call tools/list -- python3 server.py fine\n\
-                    mcpreel call tools/call \"{\\\"name\\\":\\\"x\\\",\\\"arguments\\\":{\\\"a\\\":\\\"it's\\\"}}\" -- python3 server.py fine\n";
+    let expected = "#!/bin/sh\nmcpreel call tools/list --era legacy -- python3 server.py fine\n\
+                    mcpreel call tools/call \"{\\\"name\\\":\\\"x\\\",\\\"arguments\\\":{\\\"a\\\":\\\"it's\\\"}}\" --era legacy -- python3 server.py fine\n";
     assert_eq!(script, expected);
     let one = stage.ok(&["show", "t.reel", "--as-call", "tool:x"]).out();
     assert_eq!(one.lines().next(), expected.lines().nth(2));

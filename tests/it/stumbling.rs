@@ -23,6 +23,8 @@ for line in sys.stdin:
         say({"id": number, "error": {"code": -32602, "message": "Unknown tool: " + params["name"]}})
     elif method == "tools/call" and "celsius" not in list(params.get("arguments") or {}):
         say({"id": number, "error": {"code": -32602, "message": "missing argument"}})
+    elif method == "tools/call" and isinstance(params["arguments"]["celsius"], str):
+        say({"id": number, "result": {"isError": True, "content": [{"type": "text", "text": "validation: expected number"}]}})
     elif method == "tools/call":
         say({"id": number, "result": {"structuredContent": {"f": 50}, "content": [{"type": "text", "text": '{"f": 50}'}]}})
     elif number is not None: say({"id": number, "error": {"code": -32601, "message": "no such method"}})
@@ -205,4 +207,87 @@ fn a_recording_without_traffic_lacks_none() {
     let stage = Stage::new();
     let output = stage.run(&["record", "-o", "/proc/no/such.reel", "--", BINARY, "serve"], "");
     assert!(!output.err().contains("bytes of traffic"), "{output:?}");
+}
+
+#[test]
+fn texts_for_numbers_and_options_of_the_server_have_advice() {
+    let stage = stage("");
+    let call = with_server(&stage, &["call", "tools/call", "name=convert", "arguments.celsius=10"]);
+    assert_eq!(call.code(), 1, "{call:?}");
+    let meant = "celsius is of type number, but = sends text; did you mean: mcpreel call tools/call name=convert \
+        arguments.celsius:=10 -- python3 server.py\n";
+    assert!(call.err().contains(meant), "{call:?}");
+    let call = with_server(&stage, &["call", "tools/call", "name=convert", "arguments.celsius=cold"]);
+    assert!(call.code() == 1 && !call.err().contains("did you mean"), "{call:?}");
+    let given = with_server(&stage, &["call", "tools/call", "name=convert", "name=x"]);
+    let twice = "the parameter name is given twice: \"name=convert\" and \"name=x\"";
+    assert!(given.code() == 2 && given.err().contains(twice), "{given:?}");
+    let got = "the server got --timeout; mcpreel's own options stand before the `--`";
+    for (server, has_advice) in [("echo ready --timeout 5s", true), ("echo ready --port 5", false)] {
+        let words: Vec<&str> = ["call", "tools/list", "--"].into_iter().chain(server.split(' ')).collect();
+        let call = stage.run(&words, "");
+        assert!(call.code() == 4 && call.err().contains(got) == has_advice, "{server}: {call:?}");
+    }
+    let ping = stage.run(&["call", "ping", "--", BINARY, "serve"], "");
+    assert!(ping.code() == 1 && ping.err().contains("--era legacy speaks an earlier one"), "{ping:?}");
+}
+
+#[test]
+fn words_that_a_command_does_not_know_have_advice() {
+    let stage = Stage::new();
+    for (words, advice) in [
+        (&["fire", "user-message", "which", "schema", "--", BINARY, "serve"][..], "several words in quotes"),
+        (&["fire", "user-message", "hi", "--jq", ".x", "--", BINARY, "serve"], "--format json prints JSON"),
+        (&["show", "--tail", "2"], "--last COUNT"),
+        (&["show", "--head", "2"], "--limit COUNT"),
+    ] {
+        let output = stage.run(words, "");
+        assert!(output.code() == 2 && output.err().contains(advice), "{words:?}: {output:?}");
+    }
+}
+
+#[test]
+fn a_raw_message_without_a_version_gets_the_handshake() {
+    let stage = Stage::new();
+    let params = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}}});
+    for (message, first) in [
+        (json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), "initialize"),
+        (json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}), "server/discover"),
+    ] {
+        let reel = format!("{first}.reel").replace('/', "-");
+        let words = ["fire", "raw", &message.to_string(), "--format", "json", "--record", &reel, "--", BINARY, "serve"];
+        let fired = stage.run(&words, "");
+        assert!(fired.code() == 0 && fired.json()["answer"]["result"].is_object(), "{fired:?}");
+        let sent = stage.ok(&["show", &reel, "kind:request dir:c2s", "--jq", ".message.method"]).out();
+        let methods = [first, message["method"].as_str().expect("a method")];
+        assert_eq!(sent.lines().collect::<Vec<_>>(), methods);
+        let checked = stage.run(&["validate", &reel, "--only", "pairing/id-reused"], "");
+        assert_eq!(checked.code(), 0, "{checked:?}");
+    }
+}
+
+#[test]
+fn an_overview_does_not_wait_for_the_servers_end() {
+    let stage = stage("");
+    // It ends 60 s after its input.
+    let server = "python3 server.py; sleep 60";
+    let mut call = stage.start(&["call", "--jq", ".server.name", "--", "sh", "-c", server]);
+    assert_eq!(call.line(), "weather");
+    call.end();
+}
+
+#[test]
+fn requests_that_cannot_be_repeated_are_told() {
+    let stage = stage("");
+    let messages = [&initialize()[..], "{\"id\":2,\"method\":\"ping\",\"params\":[]}\n"].concat();
+    stage.run(&["record", "-o", "a.reel", "--", "python3", "server.py"], messages);
+    let shown = stage.ok(&["show", "a.reel", "--as-call"]);
+    assert!(
+        shown.out().starts_with("# event ") && shown.out().contains(" has params that are not an object; "),
+        "{shown:?}"
+    );
+    let shown = stage.ok(&["show", "a.reel", "--as-call", "tool:nope"]);
+    assert_eq!((shown.out().as_str(), shown.err().matches("can repeat").count()), ("", 1), "{shown:?}");
 }

@@ -243,7 +243,7 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
 const FOR_ADVICE: Duration = Duration::from_secs(2);
 
 /// What was probably meant, if the server refused the name of a tool or of an argument. Asks for the list of tools.
-async fn misspelt(connection: &mut Connection, params: &Params, answer: &Answer) -> Option<String> {
+async fn misspelt(connection: &mut Connection, params: &Params, words: &[String], answer: &Answer) -> Option<String> {
     let envelope = Envelope::scan(&answer.message);
     let content = serde_json::from_slice(envelope.result.or(envelope.error)?).ok()?;
     let Params::Raw(params) = params else { return None };
@@ -253,7 +253,7 @@ async fn misspelt(connection: &mut Connection, params: &Params, answer: &Answer)
     }
     let listed = connection.request_within(FOR_ADVICE, "tools/list", Params::Absent, |_| ()).await.ok()?;
     let listed = serde_json::from_slice(Envelope::scan(&listed.message).result?).ok()?;
-    advice::on_names(&params, &listed)
+    advice::on_names(&params, &listed).or_else(|| advice::on_types(&params, &listed, words))
 }
 
 /// Sends the request as often as the user wants, and prints each answer. `is_alone` means that no other client uses the
@@ -279,7 +279,7 @@ async fn repeat(
         let may_ask = is_alone && printing.args.may_ask();
         if matches!(judged, Outcome::Findings)
             && may_ask
-            && let Some(text) = misspelt(connection, params, &answer).await
+            && let Some(text) = misspelt(connection, params, &printing.args.params, &answer).await
         {
             context.printer.note(&text);
         }
@@ -289,6 +289,7 @@ async fn repeat(
         let envelope = Envelope::scan(&answer.message);
         let content = envelope.result.or(envelope.error).unwrap_or_default();
         let content = serde_json::from_slice(content).unwrap_or_default();
+        advice::on_era(method, handshake.era, &content).iter().for_each(|text| context.printer.note(text));
         tally.take(&content, Ok(judged), Some(answer.latency), context);
         due = printing.args.repeating.next(tally.taken(), began);
     }

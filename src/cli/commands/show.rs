@@ -75,7 +75,8 @@ pub(crate) struct ShowArgs {
     /// Show the reel of a live session; the arguments are then only a filter. `mcpreel sessions` lists the sessions.
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// Print the `mcpreel call` command that repeats each request or notification of the client.
+    /// Print the `mcpreel call` command that repeats each request or notification of the client, except those of the handshake
+    /// and about other requests.
     #[arg(long, conflicts_with_all = ["format", "full", "raw", "jq", "follow", "from", "session", "view"])]
     as_call: bool,
     /// Show the arguments of calls and the beginning of their results also if the output is not a terminal.

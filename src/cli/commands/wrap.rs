@@ -91,7 +91,9 @@ pub(super) fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, Command
         note_login(entry, words.is_some(), context);
         words
     };
-    args.selection.edit(&Edits { edit: &edit, by_hand: &by_hand, done: "is already wrapped" }, context)
+    let is_due = |entry: &Entry| wrapped_words(entry, &own).is_some();
+    let edits = Edits { edit: &edit, by_hand: &by_hand, is_due: &is_due, done: "is already wrapped" };
+    args.selection.edit(&edits, context)
 }
 
 /// Reports that mcpreel logs in instead of the client, which cannot do so through a tap.
@@ -157,6 +159,8 @@ pub(super) struct Edits<'a> {
     pub edit: Edit<'a>,
     /// The words of the entry's new command, for a user who edits the file; `None` if there is nothing to do.
     pub by_hand: &'a dyn Fn(&Entry) -> Option<Vec<String>>,
+    /// Whether an entry needs an edit.
+    pub is_due: &'a dyn Fn(&Entry) -> bool,
     /// What to say about a server that needs no edit.
     pub done: &'a str,
 }
@@ -169,7 +173,7 @@ impl Selection {
     /// The servers cannot be found, a file cannot be read or edited, or there is no terminal to ask on.
     pub(super) fn edit(&self, edits: &Edits<'_>, context: &Context) -> Result<Outcome, CommandError> {
         let mut changes = Vec::new();
-        for (file, names) in self.files(context)? {
+        for (file, names) in self.files(edits, context)? {
             if let Some(dialect) = file.dialect {
                 self.edit_by_hand((&file, dialect), &names, edits, context)?;
                 continue;
@@ -197,13 +201,13 @@ impl Selection {
     }
 
     /// The files, each with the names of the servers to edit in it.
-    fn files(&self, context: &Context) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
+    fn files(&self, edits: &Edits<'_>, context: &Context) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
         let files = match &self.config {
             Some(path) => vec![ConfigFile::read(path)?],
             None => usual_files(context.notices())?,
         };
         if self.names.is_empty() {
-            return self.without_names(files);
+            return self.without_names(files, edits);
         }
         let mut names_by_file: Vec<Vec<String>> = vec![Vec::new(); files.len()];
         for name in &self.names {
@@ -221,12 +225,20 @@ impl Selection {
         Ok(files.into_iter().zip(names_by_file).filter(|(_, names)| !names.is_empty()).collect())
     }
 
-    /// All servers of the only file, or the only server.
-    fn without_names(&self, mut files: Vec<ConfigFile>) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
+    /// All servers of the only file, or of the only one that needs an edit; or the only server.
+    fn without_names(
+        &self,
+        mut files: Vec<ConfigFile>,
+        edits: &Edits<'_>,
+    ) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
         files.retain(|file| !file.entries.is_empty());
         let total: usize = files.iter().map(|file| file.entries.len()).sum();
         if total == 0 || !self.all && total > 1 {
             return Err(listed(CommandError::usage("which server? name it, or use --all"), &files));
+        }
+        let is_due = |file: &ConfigFile| file.entries.iter().any(|entry| (edits.is_due)(entry));
+        if files.iter().any(is_due) {
+            files.retain(is_due);
         }
         if files.len() > 1 {
             return Err(several("there are several configurations", files.iter().map(|file| file.path.as_path())));

@@ -44,7 +44,7 @@ fn fire_at_a_server() {
     let answered = fire(&["raw", &call, "--format", "json", "--"]);
     assert_eq!(answered["answer"]["result"]["content"][0]["text"], "Echo: hi", "{answered}");
     let overlaid = ["--", BINARY, "overlay", "echo.yaml", "--"];
-    let answered = fire(&[&["user-message", "hello", "--format", "json"], &overlaid[..]].concat());
+    let answered = fire(&[&["user-message", "hello", "--deadline", "30s", "--format", "json"], &overlaid[..]].concat());
     assert_eq!(answered["outcome"]["context"]["text"], "Echo: hello", "{answered}");
 }
 

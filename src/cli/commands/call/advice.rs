@@ -3,7 +3,7 @@
 use crate::cli::own_line;
 use crate::error::CommandError;
 use crate::proposals::clip;
-use crate::protocol::methods;
+use crate::protocol::{Era, Revision, errors, methods};
 use crate::runtime::parameters;
 use serde_json::Value;
 
@@ -102,6 +102,38 @@ pub(super) fn on_names(params: &Value, listed: &Value) -> Option<String> {
     Some(match near(wrong, &known) {
         Some(near) => format!("{name} has no argument {wrong:?}; did you mean {near}?"),
         None => format!("{name} has no argument {wrong:?}; it has {}", clip(&known.join(", "), LISTED_CHARS)),
+    })
+}
+
+/// What was probably meant by arguments that are texts, although the schema of their tool wants something else. `words` are
+/// those of the params on the command line.
+pub(super) fn on_types(params: &Value, listed: &Value, words: &[String]) -> Option<String> {
+    let tool = listed["tools"].as_array()?.iter().find(|tool| tool["name"] == params["name"])?;
+    let is_sent_as_text = |word: &&String| {
+        let argument = word.strip_prefix("arguments.").and_then(|rest| rest.split_once('='));
+        argument.is_some_and(|(name, text)| {
+            let wanted = &tool["inputSchema"]["properties"][name]["type"];
+            let is_other = matches!(wanted.as_str(), Some("number" | "integer" | "boolean" | "array" | "object"));
+            is_other && (text.starts_with('@') || serde_json::from_str::<Value>(text).is_ok())
+        })
+    };
+    let wrong: Vec<&String> = words.iter().filter(is_sent_as_text).collect();
+    let first = wrong.first()?.strip_prefix("arguments.")?.split('=').next()?;
+    let wanted = tool["inputSchema"]["properties"][first]["type"].as_str()?;
+    let line = own_line::rewritten(|word| {
+        let is_wrong = wrong.iter().any(|wrong| *wrong == word);
+        vec![if is_wrong { word.replacen('=', ":=", 1) } else { word.to_owned() }]
+    });
+    Some(format!("{first} is of type {wanted}, but = sends text; did you mean: {line}"))
+}
+
+/// What to do about a method that the server does not know because its revision has no such method.
+pub(super) fn on_era(method: &str, era: Era, content: &Value) -> Option<String> {
+    let until = methods::lookup(method)?.until;
+    let is_unknown = era == Era::Modern && content["code"] == errors::METHOD_NOT_FOUND;
+    (is_unknown && until < Revision::NEWEST).then(|| {
+        let newest = Revision::NEWEST.as_str();
+        format!("{method} is not part of revision {newest}; --era legacy speaks an earlier one, if the server does")
     })
 }
 
@@ -218,6 +250,21 @@ mod tests {
     }
 
     #[test]
+    fn a_method_of_the_earlier_era_is_named() {
+        let unknown = json!({"code": -32601, "message": "?"});
+        let advice = on_era("ping", Era::Modern, &unknown).expect("advice");
+        assert!(advice.starts_with("ping is not part of revision 2026-07-28; --era legacy"), "{advice}");
+        for (method, era, content) in [
+            ("ping", Era::Legacy, &unknown),
+            ("tools/list", Era::Modern, &unknown),
+            ("vendor/own", Era::Modern, &unknown),
+            ("ping", Era::Modern, &json!({"code": -32602})),
+        ] {
+            assert_eq!(on_era(method, era, content), None, "{method} {content}");
+        }
+    }
+
+    #[test]
     fn a_word_that_is_only_a_name_is_named() {
         let named = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -239,6 +286,18 @@ mod tests {
         says(json!({"name": "xyz"}), "it has convert");
         says(json!({"name": "convert", "arguments": {"celcius": 1}}), "did you mean celsius?");
         assert_eq!(advice(json!({"name": "convert", "arguments": {"celsius": 1}})), None);
+        let numbers = json!({"tools": [{"name": "sum", "inputSchema": {"properties":
+            {"a": {"type": "number"}, "b": {"type": "string"}, "c": {"type": "boolean"}}}}]});
+        let advice = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            on_types(&json!({"name": "sum"}), &numbers, &words)
+        };
+        for words in [&["arguments.a=1"][..], &["arguments.b=1", "arguments.a=@number"], &["arguments.a=-1e9"]] {
+            assert!(advice(words).is_some_and(|found| found.starts_with("a is of type number, but")), "{words:?}");
+        }
+        for words in [&["arguments.a:=1"][..], &["arguments.b=1"], &["arguments.c=yes"], &["a=1"], &["arguments.d=1"]] {
+            assert_eq!(advice(words), None, "{words:?}");
+        }
         assert!(may_be_misspelt("tools/call", &json!({"code": -32602, "message": "Unknown tool: convrt"})));
         assert!(!may_be_misspelt("tools/call", &json!({"content": [{"type": "text", "text": "disk full"}]})));
     }

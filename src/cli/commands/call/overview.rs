@@ -2,6 +2,7 @@
 
 use super::{CallArgs, Format, run_jq};
 use crate::cli::{Context, Outcome, offers};
+use crate::diff::surface::Surface;
 use crate::error::CommandError;
 use crate::render::jq::Jq;
 use crate::render::offers::text;
@@ -25,18 +26,25 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
             .hint("name it: mcpreel call tools/list; without one, mcpreel lists what the server offers"));
     }
     let jq = args.jq.as_deref().map(|code| Jq::compile("--jq", code)).transpose().map_err(CommandError::usage)?;
-    let surface = runtime::block_on(offers::of_server(&args.target, &args.client, context))?;
-    for kind in surface.incomplete() {
-        context.printer.note(&format!("the last page of {} is missing", kind.method()));
-    }
+    runtime::block_on(offers::of_server(&args.target, &args.client, context, |surface| {
+        for kind in surface.incomplete() {
+            context.printer.note(&format!("the last page of {} is missing", kind.method()));
+        }
+        print(surface, jq, args.format, context)?;
+        // A server may take its time to end.
+        context.printer.flush().map_err(CommandError::output)
+    }))?;
+    Ok(Outcome::Clean)
+}
+
+fn print(surface: &Surface, jq: Option<Jq>, format: Format, context: &Context) -> Result<(), CommandError> {
     let lock = surface.to_lock();
     match jq {
-        Some(jq) => run_jq(&jq.printing(context.printer.is_terminal), lock.as_bytes(), context)?,
-        None if context.printer.is_terminal && args.format == Format::Human => {
+        Some(jq) => run_jq(&jq.printing(context.printer.is_terminal), lock.as_bytes(), context),
+        None if context.printer.is_terminal && format == Format::Human => {
             let (palette, width) = (context.printer.palette, context.printer.width);
-            context.printer.text(&text(&surface, &palette, width))?;
+            context.printer.text(&text(surface, &palette, width))
         }
-        None => context.printer.text(&lock)?,
+        None => context.printer.text(&lock),
     }
-    Ok(Outcome::Clean)
 }

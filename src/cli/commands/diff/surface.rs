@@ -128,7 +128,7 @@ fn compare(
             return Err(CommandError::usage("both B and a live server are given").hint("omit one of them"));
         }
         (Some(path), false) => read(path, redact, context)?,
-        (None, true) => runtime::block_on(offers::of_server(&args.target, &args.client, context))?,
+        (None, true) => runtime::block_on(offers::of_server(&args.target, &args.client, context, |_| Ok(())))?,
         (None, false) => {
             return Err(CommandError::usage("nothing to compare with: neither B nor a server is given")
                 .hint("name a second reel or lock file, or put a server's command after --"));

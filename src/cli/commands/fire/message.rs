@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 /// to the client of a live session, or with --listen to the first host that connects. For everything else, `fire raw`
 /// behaves alike.
 #[derive(Debug, Args)]
-#[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
+#[command(mut_arg("era", |era| era.help("The era to use; auto tries `initialize`, then `server/discover`")))]
 #[command(after_help = "\
 Examples:
   mcpreel fire message events/poll name=built --pack mcp-events -- my-server

@@ -10,6 +10,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Answer;
 use crate::host::client::{FailureReason, Handshake, Joined, Output};
+use crate::protocol::http::modern_version;
 use crate::protocol::{Era, Revision};
 use crate::render::line::{duration, visible_text};
 use crate::runtime;
@@ -24,6 +25,7 @@ use crate::wire::{Envelope, Id, MessageKind};
 use clap::{Args, ValueEnum};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 /// Send one message byte for byte and print the response.
@@ -36,7 +38,8 @@ use std::time::{Duration, Instant};
 /// With --listen, this command is the server: it waits for a host to connect over HTTP, sends the message after the
 /// handshake and exits. mcpreel then gives a request a new id, and can send only requests and notifications.
 #[derive(Debug, Args)]
-#[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
+#[command(mut_arg("era", |era| era.help("The era to use; auto begins with `server/discover` if the \
+    message has a protocol version in its `_meta`, else with `initialize`")))]
 #[command(after_help = "\
 Examples:
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
@@ -71,6 +74,9 @@ pub(super) enum Side {
     /// As the server: to the client.
     Server,
 }
+
+/// The ids that the requests before the message may have.
+const OWN_IDS: RangeInclusive<i64> = 1..=9;
 
 /// Runs the command.
 ///
@@ -209,7 +215,13 @@ fn into_session(
 /// Sends the message to a server that is started for it.
 async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
     let (link, server) = client_session::start(&args.to.target, &args.to.client, context).await?;
-    let mut config = server.config(args.to.client.config(json!({})));
+    let envelope = Envelope::scan(message);
+    // A message without a version of its own needs the handshake.
+    let client =
+        if modern_version(&envelope).is_some() { args.to.client.clone() } else { args.to.client.with_handshake() };
+    let mut config = server.config(client.config(json!({})));
+    // The message's id stays unique.
+    config.first_id = envelope.id.and_then(Id::as_integer).filter(|id| OWN_IDS.contains(id)).map_or(1, |id| id + 1);
     if args.no_handshake {
         // As if the handshake had taken place: nothing is sent first.
         let version = Revision::NEWEST_LEGACY.as_str().to_owned();

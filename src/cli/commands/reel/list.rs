@@ -45,10 +45,10 @@ pub(crate) struct ListArgs {
     /// Only reels whose client contains this text in its name, ignoring case.
     #[arg(long, value_name = "TEXT")]
     client: Option<String>,
-    /// Only reels that were written within this time, such as 2d.
+    /// Only reels that were written within this time, such as 2d; a number alone is in seconds.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     newer_than: Option<Duration>,
-    /// Only reels that were not written within this time, such as 30d.
+    /// Only reels that were not written within this time, such as 30d; a number alone is in seconds.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     older_than: Option<Duration>,
     /// List at most this many reels.

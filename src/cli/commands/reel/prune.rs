@@ -30,7 +30,7 @@ Only files that end in .reel are removed, from the usual folders (`mcpreel reel 
 names, not from folders below them. Exit codes: 0 removed, shown, or nothing to do; 2 no limit, or no terminal to ask on; 4 a \
 reel cannot be removed.")]
 pub(crate) struct PruneArgs {
-    /// Remove reels that were not written within this time, such as 30d.
+    /// Remove reels that were not written within this time, such as 30d; a number alone is in seconds.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     older_than: Option<Duration>,
     /// Keep only this many reels, the newest.

@@ -1,4 +1,4 @@
-//! `show --as-call`: prints the command that repeats each selected request.
+//! `show --as-call`: prints the command that repeats each selected request of the client.
 
 use super::ShowArgs;
 use crate::cli::printer::note;
@@ -22,7 +22,8 @@ pub(super) fn run(
     let path = reels::named_or_newest(path, note)?;
     let (reader, path) = args.redact.open_whole(Some(&path))?;
     let mut warning = SecretWarning::of_output(&args.redact, &context.printer)?;
-    let (mut commands, mut left) = (Commands::default(), args.limit.unwrap_or(u64::MAX));
+    let limit = args.limit.unwrap_or(u64::MAX);
+    let (mut commands, mut left) = (Commands::default(), limit);
     let damaged = reels::each_event(
         reader,
         &path,
@@ -52,5 +53,8 @@ pub(super) fn run(
         },
     )?;
     warning.print();
+    if left == limit && limit > 0 {
+        note("no selected event is a request or notification of the client that `call` can repeat");
+    }
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

@@ -22,7 +22,7 @@ use unicode_width::UnicodeWidthStr;
 pub(super) enum Format {
     /// Text.
     Human,
-    /// One JSON object.
+    /// JSON: one object, or one per line.
     Json,
 }
 

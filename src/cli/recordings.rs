@@ -11,6 +11,7 @@ use crate::formats::import::{self, ImportFormat};
 use crate::formats::jsonl;
 use crate::replay::{Conversation, Conversations, Loss};
 use crate::trace::{Damage, Event, FileHeader, FormatError, Item, ReelReader};
+use crate::wire::{Envelope, MessageKind};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,11 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
         if beginning.trim_ascii_start().starts_with(b"{") {
             return Err(match Surface::is_lock(beginning) {
                 true => lock_file(shown),
+                false if is_message(beginning) => unknown(shown).hint(format!(
+                    "its lines are messages, but do not say who sent them: mcpreel import --client {} -o session.reel \
+                     (--server for the server's lines)",
+                    shown.display()
+                )),
                 false => unknown(shown).hint("`mcpreel import --help` lists the formats that can be read"),
             });
         }
@@ -82,6 +88,12 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
     };
     let reader = converted(format, Box::new(input)).map_err(|error| CommandError::reading(shown, &error))?;
     Ok((reader, Some(format)))
+}
+
+/// Whether a text begins with a line that is a JSON-RPC message.
+fn is_message(beginning: &[u8]) -> bool {
+    let line = beginning.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    matches!(Envelope::scan(line).kind, MessageKind::Request | MessageKind::Notification | MessageKind::Result)
 }
 
 /// The error about a lock file, which has no messages.

@@ -291,3 +291,16 @@ fn requests_that_cannot_be_repeated_are_told() {
     let shown = stage.ok(&["show", "a.reel", "--as-call", "tool:nope"]);
     assert_eq!((shown.out().as_str(), shown.err().matches("can repeat").count()), ("", 1), "{shown:?}");
 }
+
+#[test]
+fn messages_that_do_not_say_who_sent_them_can_be_imported() {
+    let stage = stage("");
+    stage.write("sent.jsonl", initialize());
+    let shown = stage.run(&["show", "sent.jsonl"], "");
+    assert!(
+        shown.code() == 3 && shown.err().contains("mcpreel import --client sent.jsonl -o session.reel"),
+        "{shown:?}"
+    );
+    stage.ok(&["import", "--client", "sent.jsonl", "-o", "session.reel"]);
+    assert!(stage.ok(&["show", "session.reel"]).out().contains("initialize"));
+}

@@ -47,7 +47,7 @@ pub(crate) struct PruneArgs {
     /// Show what would be removed.
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Output format: what is removed, and why (JSON: one object per reel).
+    /// Output format: what is removed, and why.
     #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }

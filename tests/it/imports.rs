@@ -165,6 +165,9 @@ fn the_error_of_an_unknown_file_lists_what_can_be_read() {
     }
     assert!(error.contains("jsonl: ") && error.contains("--client FILE --server FILE"), "{error}");
     let error = refused(&stage.run(&["show", "unknown.json"], ""));
+    assert!(error.contains("unknown format") && error.contains("mcpreel import --client unknown.json"), "{error}");
+    stage.write("other.json", "{\"a\":1}\n");
+    let error = refused(&stage.run(&["show", "other.json"], ""));
     assert!(error.contains("unknown format") && error.contains("`mcpreel import --help` lists"), "{error}");
     let error = refused(&stage.run(&["import", "--format", "har", "unknown.json", "-o", "it.reel"], ""));
     assert!(error.contains("unknown.json: line 1: "), "{error}");

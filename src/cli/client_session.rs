@@ -398,7 +398,7 @@ pub(super) fn failed(failure: Failure, text: &ServerText) -> CommandError {
             .hint("is it an MCP server? Some need an argument for stdio, and none may print anything else to stdout");
     }
     let is_ended = error.closed.is_some() || text.printed.is_some() && text.instead.is_none();
-    if let Some(option) = own_line::misplaced_option().filter(|_| is_ended) {
+    if let Some(option) = is_ended.then(own_line::misplaced_option).flatten() {
         error = error.hint(format!("the server got {option}; mcpreel's own options stand before the `--`"));
     }
     error = last_lines(text).into_iter().fold(error, CommandError::hint);

@@ -6,6 +6,7 @@ use super::target::Target;
 use crate::diff::surface::{List, ListKind, Surface};
 use crate::error::CommandError;
 use crate::host::client::{Handshake, Output, Params};
+use crate::protocol::errors;
 use crate::runtime::{Connection, Failure};
 use crate::wire::Envelope;
 use serde_json::{Value, json};
@@ -15,9 +16,6 @@ const MAX_PAGES: usize = 1000;
 
 /// How often the lists are requested if the server says that they changed meanwhile.
 const MAX_LISTINGS: usize = 3;
-
-/// The error with which a server refuses a method that it does not know.
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The capabilities to declare: some servers offer tools only to clients that have them.
 fn capabilities() -> Value {
@@ -109,7 +107,7 @@ async fn list(
         };
         let answer = connection.request(kind.method(), params, report).await?;
         let envelope = Envelope::scan(&answer.message);
-        if envelope.error_code() == Some(METHOD_NOT_FOUND) && cursor.is_none() {
+        if envelope.error_code() == Some(errors::METHOD_NOT_FOUND) && cursor.is_none() {
             return Ok(None);
         }
         let result = envelope.result.and_then(|result| serde_json::from_slice(result).ok());

@@ -46,6 +46,8 @@ struct Line<'a> {
     own: &'a [OsString],
     command: &'a [OsString],
     beginning: Beginning,
+    /// The first option among the arguments of a command after `--` that mcpreel's own command has, too.
+    misplaced: Option<String>,
 }
 
 impl<'a> Line<'a> {
@@ -56,23 +58,29 @@ impl<'a> Line<'a> {
             let text = word.to_string_lossy();
             if text == "--" {
                 let beginning = if reader.sends_to_hosts() { Beginning::ToHost } else { Beginning::Separated };
-                return Self::separated(words, at, beginning);
+                let line = Self::separated(words, at, beginning);
+                return Self {
+                    misplaced: line.command.iter().skip(1).find_map(|word| reader.own_option(word)),
+                    ..line
+                };
             }
             match reader.take(&text, || is_program(word)) {
                 Step::Words(count) => at += count,
                 Step::Command(Beginning::Unseparated) if separator(words).is_some() => {
                     return Self::separated(words, separator(words).unwrap_or(at), Beginning::Stray);
                 }
-                Step::Command(beginning) => return Self { own: &words[..at], command: &words[at..], beginning },
+                Step::Command(beginning) => {
+                    return Self { own: &words[..at], command: &words[at..], beginning, misplaced: None };
+                }
                 Step::Unknown => break,
             }
         }
-        Self { own: words, command: &[], beginning: Beginning::Absent }
+        Self { own: words, command: &[], beginning: Beginning::Absent, misplaced: None }
     }
 
     /// A line with `--` at this place.
     fn separated(words: &'a [OsString], at: usize, beginning: Beginning) -> Self {
-        Self { own: &words[..at], command: words.get(at + 1..).unwrap_or_default(), beginning }
+        Self { own: &words[..at], command: words.get(at + 1..).unwrap_or_default(), beginning, misplaced: None }
     }
 
     /// The line with `--` in front of the command, and with the words of a quoted command separated.
@@ -186,6 +194,14 @@ impl Reader<'_> {
         Step::Words(1)
     }
 
+    /// The name of an option of mcpreel's command in a word, unless it means the same to nearly every program.
+    fn own_option(&self, word: &OsStr) -> Option<String> {
+        let name = word.to_str()?.strip_prefix("--")?.split('=').next()?;
+        let is_common = ["help", "version", "verbose"].contains(&name);
+        let mut own = self.command.get_arguments().filter(|_| !is_common);
+        own.any(|arg| arg.get_long() == Some(name)).then(|| format!("--{name}"))
+    }
+
     fn takes_command(&self) -> bool {
         self.command.get_positionals().any(Arg::is_last_set)
     }
@@ -242,22 +258,7 @@ pub(super) fn words_before_command() -> Vec<OsString> {
 
 /// An option of mcpreel's own that stands after `--`, so that the server gets it.
 pub(super) fn misplaced_option() -> Option<String> {
-    let words = own_words();
-    let (own, rest) = words.split_at(separator(&words)?);
-    let whole = super::command();
-    let mut command = &whole;
-    for word in own {
-        command = command.find_subcommand(word).unwrap_or(command);
-    }
-    let mut command = command.clone();
-    command.build();
-    // These mean the same to nearly every program.
-    let is_own = |name: &str| {
-        !["help", "version", "verbose"].contains(&name)
-            && command.get_arguments().any(|arg| arg.get_long() == Some(name))
-    };
-    let names = rest.iter().skip(1).filter_map(|word| word.to_str()?.strip_prefix("--")?.split('=').next());
-    names.filter(|name| !name.is_empty() && is_own(name)).map(|name| format!("--{name}")).next()
+    with_own_line(|line| line.misplaced.clone())
 }
 
 /// An invalid command line, explained if the reason is a missing `--`.
@@ -322,6 +323,20 @@ mod tests {
         let mut whole = super::super::command();
         whole.build();
         read(&Line::of(&words, &whole, &|word| word == "npx"))
+    }
+
+    #[test]
+    fn an_option_that_the_server_gets_is_found() {
+        for (line, found) in [
+            ("call tools/list -- npx --port 1 --timeout=5s --jq x", Some("--timeout")),
+            ("--color never call tools/list -- npx --jq x", Some("--jq")),
+            ("fire user-message hi -- npx --deadline 1s", Some("--deadline")),
+            ("call tools/list -- npx --help --verbose --port 1", None),
+            ("call tools/list --timeout 5s -- npx -- jq", None),
+            ("call tools/list -- --timeout", None),
+        ] {
+            assert_eq!(with_line(line, |line| line.misplaced.clone()).as_deref(), found, "{line}");
+        }
     }
 
     #[test]

@@ -65,8 +65,8 @@ pub(crate) fn params(words: &[String]) -> Result<Option<Vec<u8>>, CommandError> 
 ///
 /// A word is not a parameter, or a file cannot be read.
 pub(crate) fn object(words: &[String]) -> Result<Map<String, Value>, CommandError> {
-    let mut members = Map::new();
-    for (at, word) in words.iter().enumerate() {
+    let (mut members, mut given) = (Map::new(), Vec::new());
+    for word in words {
         if is_whole(word) {
             let text = whole(word)?;
             match serde_json::from_slice(&text) {
@@ -77,10 +77,10 @@ pub(crate) fn object(words: &[String]) -> Result<Map<String, Value>, CommandErro
             continue;
         }
         let (name, value) = member(word)?;
-        let is_same = |other: &&String| !is_whole(other) && name_of(other) == name;
-        if let Some(other) = words[..at].iter().find(is_same) {
+        if let Some((_, other)) = given.iter().find(|(known, _)| *known == name) {
             return Err(CommandError::usage(format!("the parameter {name} is given twice: {other:?} and {word:?}")));
         }
+        given.push((name, word));
         insert(&mut members, name, value);
     }
     Ok(members)
@@ -183,12 +183,6 @@ fn read_stdin() -> Result<Vec<u8>, CommandError> {
 fn not_text(word: &str) -> CommandError {
     let source = if word == "-" { "stdin" } else { word.trim_start_matches('@') };
     CommandError::new(ErrorKind::Input, format!("{source} is not UTF-8 text"))
-}
-
-/// The name in a word of the form `name=value` or `name:=json`.
-fn name_of(word: &str) -> &str {
-    let name = word.split('=').next().unwrap_or_default();
-    name.strip_suffix(':').unwrap_or(name)
 }
 
 /// Parses `name=value` or `name:=json`. A value that begins with `@` comes from a file or stdin, unchanged.

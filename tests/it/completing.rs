@@ -141,8 +141,8 @@ fn bash_completes_words_that_it_splits() {
     live.end();
 }
 
-/// Checks what is offered for the word that a user has typed (`RAW`, in quotes of its own): `QUOTED` is what the shell's
-/// function is called with.
+/// Checks what is offered for paths and filters as users type them. `quoted` calls the shell's function for WORD after a
+/// quotation mark; `space` is what completes a name that contains a space.
 fn check_paths(shell: &str, quoted: &str, space: &str) {
     let stage = stage();
     std::fs::copy(stage.path("work/monday.reel"), stage.path("work/my week.reel")).expect("a copy");
@@ -155,7 +155,7 @@ fn check_paths(shell: &str, quoted: &str, space: &str) {
         let all: Vec<String> = found.lines().map(value).collect();
         assert!(all.iter().any(|found| found == wanted), "{call}: {wanted} is not in {all:?}, {}", output.err());
     };
-    // zsh keeps what it was told to.
+    // zsh does not replace the part that `compset` takes away.
     let kept = |start: &str| if shell == "bash" { start.to_owned() } else { String::new() };
     has("offered mcpreel show '~/work/mon'", &(kept("~/") + "work/monday.reel"));
     has("offered mcpreel show '$HOME/work/mon'", &(kept("$HOME/") + "work/monday.reel"));

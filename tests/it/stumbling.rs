@@ -279,7 +279,7 @@ fn an_overview_does_not_wait_for_the_servers_end() {
 }
 
 #[test]
-fn requests_that_cannot_be_repeated_are_told() {
+fn requests_that_cannot_be_repeated_become_comments() {
     let stage = stage("");
     let messages = [&initialize()[..], "{\"id\":2,\"method\":\"ping\",\"params\":[]}\n"].concat();
     stage.run(&["record", "-o", "a.reel", "--", "python3", "server.py"], messages);

@@ -33,7 +33,6 @@ pub(crate) struct UnwrapArgs {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &UnwrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| unwrap(text, file.format, entry);
-    let is_due = |entry: &Entry| bare_words(entry).is_some();
-    let edits = Edits { edit: &edit, by_hand: &bare_words, is_due: &is_due, done: "is not wrapped" };
+    let edits = Edits { edit: &edit, words: &bare_words, advise: &|_| (), done: "is not wrapped" };
     args.selection.edit(&edits, context)
 }

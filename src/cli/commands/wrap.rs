@@ -83,22 +83,17 @@ pub(super) fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, Command
         if wrapped.is_some() && is_shared && !is_warned.replace(true) {
             warn_of_path(&file.path, context);
         }
-        note_login(entry, wrapped.is_some(), context);
         Ok(wrapped)
     };
-    let by_hand = |entry: &Entry| {
-        let words = wrapped_words(entry, &own);
-        note_login(entry, words.is_some(), context);
-        words
-    };
-    let is_due = |entry: &Entry| wrapped_words(entry, &own).is_some();
-    let edits = Edits { edit: &edit, by_hand: &by_hand, is_due: &is_due, done: "is already wrapped" };
+    let words = |entry: &Entry| wrapped_words(entry, &own);
+    let advise = |entry: &Entry| note_login(entry, context);
+    let edits = Edits { edit: &edit, words: &words, advise: &advise, done: "is already wrapped" };
     args.selection.edit(&edits, context)
 }
 
 /// Reports that mcpreel logs in instead of the client, which cannot do so through a tap.
-fn note_login(entry: &Entry, is_wrapped: bool, context: &Context) {
-    if let Some((_, url)) = entry.url().filter(|_| is_wrapped && may_rely_on_login(entry)) {
+fn note_login(entry: &Entry, context: &Context) {
+    if let Some((_, url)) = entry.url().filter(|_| may_rely_on_login(entry)) {
         context.printer.note(&format!(
             "{}: if the server requires a login, mcpreel logs in instead of the client (--login); do it once before you \
              start the client: mcpreel login {url}",
@@ -157,10 +152,10 @@ type Edit<'a> = &'a dyn Fn(&ConfigFile, &str, &Entry) -> Result<Option<String>, 
 pub(super) struct Edits<'a> {
     /// Edits the text of a file.
     pub edit: Edit<'a>,
-    /// The words of the entry's new command, for a user who edits the file; `None` if there is nothing to do.
-    pub by_hand: &'a dyn Fn(&Entry) -> Option<Vec<String>>,
-    /// Whether an entry needs an edit.
-    pub is_due: &'a dyn Fn(&Entry) -> bool,
+    /// The words of the entry's new command; `None` if there is nothing to do.
+    pub words: &'a dyn Fn(&Entry) -> Option<Vec<String>>,
+    /// Says what else to do about an entry that is changed.
+    pub advise: &'a dyn Fn(&Entry),
     /// What to say about a server that needs no edit.
     pub done: &'a str,
 }
@@ -236,7 +231,7 @@ impl Selection {
         if total == 0 || !self.all && total > 1 {
             return Err(listed(CommandError::usage("which server? name it, or use --all"), &files));
         }
-        let is_due = |file: &ConfigFile| file.entries.iter().any(|entry| (edits.is_due)(entry));
+        let is_due = |file: &ConfigFile| file.entries.iter().any(|entry| (edits.words)(entry).is_some());
         if files.iter().any(is_due) {
             files.retain(is_due);
         }
@@ -264,10 +259,11 @@ impl Selection {
     ) -> Result<(), CommandError> {
         let mut is_changed = false;
         for entry in file.entries.iter().filter(|entry| names.contains(&entry.name)) {
-            let Some(words) = (edits.by_hand)(entry) else {
+            let Some(words) = (edits.words)(entry) else {
                 note_done(entry, edits, file, context);
                 continue;
             };
+            (edits.advise)(entry);
             context.printer.text(&entry_text(dialect, &entry.name, &redact::redact_arguments(&words)))?;
             is_changed = true;
         }
@@ -294,7 +290,10 @@ impl Selection {
             let is_it = |entry: &&Entry| entry.name == wanted.name && entry.project == wanted.project;
             let Some(entry) = entries.iter().find(is_it) else { continue };
             match (edits.edit)(file, &text, entry) {
-                Ok(Some(new)) => text = new,
+                Ok(Some(new)) => {
+                    (edits.advise)(entry);
+                    text = new;
+                }
                 Ok(None) => note_done(entry, edits, file, context),
                 Err(error) => {
                     let reported = format!("{}: server {:?}: {error}", file.path.display(), entry.name);

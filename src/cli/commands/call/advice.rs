@@ -109,22 +109,20 @@ pub(super) fn on_names(params: &Value, listed: &Value) -> Option<String> {
 /// those of the params on the command line.
 pub(super) fn on_types(params: &Value, listed: &Value, words: &[String]) -> Option<String> {
     let tool = listed["tools"].as_array()?.iter().find(|tool| tool["name"] == params["name"])?;
-    let is_sent_as_text = |word: &&String| {
-        let argument = word.strip_prefix("arguments.").and_then(|rest| rest.split_once('='));
-        argument.is_some_and(|(name, text)| {
-            let wanted = &tool["inputSchema"]["properties"][name]["type"];
-            let is_other = matches!(wanted.as_str(), Some("number" | "integer" | "boolean" | "array" | "object"));
-            is_other && (text.starts_with('@') || serde_json::from_str::<Value>(text).is_ok())
-        })
-    };
-    let wrong: Vec<&String> = words.iter().filter(is_sent_as_text).collect();
-    let first = wrong.first()?.strip_prefix("arguments.")?.split('=').next()?;
-    let wanted = tool["inputSchema"]["properties"][first]["type"].as_str()?;
+    let (name, wanted) = words.iter().find_map(|word| sent_as_text(word, tool))?;
     let line = own_line::rewritten(|word| {
-        let is_wrong = wrong.iter().any(|wrong| *wrong == word);
-        vec![if is_wrong { word.replacen('=', ":=", 1) } else { word.to_owned() }]
+        vec![if sent_as_text(word, tool).is_some() { word.replacen('=', ":=", 1) } else { word.to_owned() }]
     });
-    Some(format!("{first} is of type {wanted}, but = sends text; did you mean: {line}"))
+    Some(format!("{name} is of type {wanted}, but = sends text; did you mean: {line}"))
+}
+
+/// The name of an argument that a word sends as text, and the other type that the tool's schema wants.
+fn sent_as_text<'a>(word: &'a str, tool: &'a Value) -> Option<(&'a str, &'a str)> {
+    let (name, text) = word.strip_prefix("arguments.")?.split_once('=')?;
+    let wanted = tool["inputSchema"]["properties"][name]["type"].as_str()?;
+    let is_other = matches!(wanted, "number" | "integer" | "boolean" | "array" | "object");
+    let may_be_json = text.starts_with('@') || serde_json::from_str::<Value>(text).is_ok();
+    (is_other && may_be_json).then_some((name, wanted))
 }
 
 /// What to do about a method that the server does not know because its revision has no such method.

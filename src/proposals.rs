@@ -354,6 +354,9 @@ pub trait Overview {
     /// Receives one message of the connection `stream`.
     fn observe(&mut self, stream: u32, message: &Observed<'_>, findings: &mut Findings);
 
+    /// Receives a moment of the conversation behind the connection `stream`.
+    fn reach(&mut self, _stream: u32, _moment: ConversationEvent, _time: i64, _findings: &mut Findings) {}
+
     /// The connection ended, or some of its messages are missing. What happens elsewhere after `time` does not concern
     /// it.
     fn leave(&mut self, stream: u32, time: i64);

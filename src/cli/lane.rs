@@ -12,6 +12,8 @@ pub(super) struct Lane {
     block: Option<Block>,
     /// The place of the next event in the block.
     next: usize,
+    /// Damage was reported.
+    pub is_damaged: bool,
 }
 
 impl Lane {
@@ -21,7 +23,7 @@ impl Lane {
     ///
     /// The reel cannot be read, or is damaged.
     pub(super) fn new(reader: ReelReader, path: PathBuf) -> Result<Self, CommandError> {
-        let mut lane = Self { reader: reader.with_payloads(), path, block: None, next: 0 };
+        let mut lane = Self { reader: reader.with_payloads(), path, block: None, next: 0, is_damaged: false };
         lane.fill()?;
         Ok(lane)
     }
@@ -65,7 +67,10 @@ impl Lane {
             self.next = 0;
             match self.reader.next().map_err(|error| CommandError::reading(&self.path, &error))? {
                 None => return Ok(()),
-                Some(Item::Damage(damage)) if damage.of_index || damage.at_end => note(&damage.to_string()),
+                Some(Item::Damage(damage)) if damage.of_index || damage.at_end => {
+                    note(&format!("{}: {damage}", self.path.display()));
+                    self.is_damaged = true;
+                }
                 Some(Item::Damage(damage)) => {
                     let message = format!("{}: {damage}", self.path.display());
                     return Err(CommandError::new(ErrorKind::Input, message)

@@ -10,10 +10,11 @@ use crate::formats::conversion::{Conversion, invalid};
 use crate::formats::import::{self, ImportFormat};
 use crate::formats::jsonl;
 use crate::replay::{Conversation, Conversations, Loss};
-use crate::trace::{Damage, Event, FileHeader, FormatError, Item, ReelReader};
-use crate::wire::{Envelope, MessageKind};
+use crate::trace::{Damage, Event, EventKind, FileHeader, Flags, FormatError, Item, NewEvent, ReelReader, ReelWriter};
+use crate::wire::{Envelope, Framing, MessageKind};
+use serde_json::json;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The number of bytes by which a format is recognised.
@@ -88,6 +89,19 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
     };
     let reader = converted(format, Box::new(input)).map_err(|error| CommandError::reading(shown, &error))?;
     Ok((reader, Some(format)))
+}
+
+/// Appends a gap in place of a damage (docs/trace-format.md, Gaps).
+///
+/// # Errors
+///
+/// Writing fails.
+pub(super) fn append_gap(writer: &mut ReelWriter<impl Write>, time: i64, damage: &Damage) -> io::Result<()> {
+    let mut payload = Vec::new();
+    let reported = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
+    ciborium::into_writer(&reported, &mut payload).map_err(io::Error::other)?;
+    let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
+    writer.append(NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload })
 }
 
 /// Whether a text begins with a line that is a JSON-RPC message.

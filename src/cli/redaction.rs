@@ -3,12 +3,12 @@
 use super::printer::note;
 use super::project;
 use super::recordings::twice::TwicePath;
-use super::recordings::{self, Recorded};
+use super::recordings::{self, Recorded, append_gap};
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::platform::host_name;
 use crate::redact::Settings;
 use crate::share::{NOTE, Redaction};
-use crate::trace::{FileHeader, ReelReader, ReelWriter, WriterOptions};
+use crate::trace::{Damage, FileHeader, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -216,7 +216,12 @@ pub(crate) fn redacted_by(
     source: &TwicePath,
 ) -> Result<(TwicePath, Redaction), CommandError> {
     learn(&mut redaction, source)?;
-    let copy = TwicePath::written(&source.shown, |out| rewrite(&mut redaction, source, out).map(drop))?;
+    let mut damage = None;
+    let mut copy = TwicePath::written(&source.shown, |out| {
+        damage = rewrite(&mut redaction, source, out)?.1;
+        Ok(())
+    })?;
+    copy.damage = damage;
     Ok((copy, redaction))
 }
 
@@ -236,30 +241,38 @@ pub(crate) fn learn(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), C
     Ok(())
 }
 
-/// The second pass over a reel: writes it without its secrets. Returns the number of events.
+/// The second pass over a reel: writes it without its secrets. Returns the number of events, and the damage in which the
+/// reel ends, which becomes a gap.
 ///
 /// # Errors
 ///
-/// The reel cannot be read or is damaged, or writing fails.
-pub(crate) fn rewrite(redaction: &mut Redaction, reel: &TwicePath, out: impl Write) -> Result<u64, CommandError> {
+/// The reel cannot be read or is damaged before its end, or writing fails.
+pub(crate) fn rewrite(
+    redaction: &mut Redaction,
+    reel: &TwicePath,
+    out: impl Write,
+) -> Result<(u64, Option<Damage>), CommandError> {
     let header = redaction.header(reel.open()?.reader.header());
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(CommandError::output)?;
-    reel.each_event(|event| {
+    let mut last_time = 0;
+    let damage = reel.each_event(|event| {
+        last_time = event.header.time;
         let payload = redaction.payload(event.header, event.payload);
         writer.append(Redaction::event(event.header, event.payload, &payload)).map_err(CommandError::output)
     })?;
     let events = writer.next_seq();
+    damage.iter().try_for_each(|damage| append_gap(&mut writer, last_time, damage)).map_err(CommandError::output)?;
     let (mut out, _) = writer.finish().map_err(CommandError::output)?;
     out.flush().map_err(CommandError::output)?;
-    Ok(events)
+    Ok((events, damage))
 }
 
-/// The second pass without a result: only counts what is found.
+/// The second pass without a result: only counts what is found. Returns the damage in which the reel ends.
 ///
 /// # Errors
 ///
-/// The reel cannot be read or is damaged.
-pub(crate) fn count(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), CommandError> {
+/// The reel cannot be read or is damaged before its end.
+pub(crate) fn count(redaction: &mut Redaction, reel: &TwicePath) -> Result<Option<Damage>, CommandError> {
     redaction.header(reel.open()?.reader.header());
     reel.each_event(|event| {
         redaction.payload(event.header, event.payload);

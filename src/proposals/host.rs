@@ -229,6 +229,8 @@ pub enum LifecycleEvent<'a> {
     AfterTool(&'a ToolUse),
     /// The host is about to compose the first prompt of a turn.
     Prompt(Agent),
+    /// The host is about to compose a further prompt of a turn, after tool calls. It has what the first one had.
+    FurtherPrompt(Agent),
     /// The model has answered, and proposals have changed the answer if they may ([`HostSide::rewrite`]).
     Answered(Agent, &'a str),
     /// A turn has ended.

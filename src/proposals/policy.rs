@@ -109,7 +109,7 @@ impl fmt::Display for SettingKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => out.write_str("true or false"),
-            Self::Count => out.write_str("a number, or none"),
+            Self::Count => out.write_str("a whole number from 0 on, or none"),
             Self::Bytes => out.write_str("a size like 16k, or none"),
             Self::Time => out.write_str("a duration like 500ms, or none"),
             Self::Choice(words) => out.write_str(&words.join(" | ")),

@@ -29,7 +29,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     name: "reminder",
     title: "notifications/reminder",
     source: SOURCE,
-    glossary: "A reminder is a short note for the model, which a server sends as `notifications/reminder`. The host shows it in `ttlTurns` turns; a turn is one request of the host to the model. A newer reminder with the same `dedupeKey` replaces one that waits. The older form is `_meta.harn.reminder` in `notifications/message`.",
+    glossary: "A reminder is a short note for the model, which a server sends as `notifications/reminder`. The host shows it in `ttlTurns` turns; a turn ends with the model's answer, after all tool calls on the way to it. A newer reminder with the same `dedupeKey` replaces one that waits. The older form is `_meta.harn.reminder` in `notifications/message`.",
     about: "The server sends reminders.",
     methods: &[MethodSpec::proposed(
         REMINDER,

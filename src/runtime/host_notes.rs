@@ -34,6 +34,7 @@ pub(super) fn decision(event: &HostEvent) -> Option<(u32, Value)> {
         "disabled",
         "dropped",
         "duplicate",
+        "known event",
         "late",
         "malformed",
         "over budget",

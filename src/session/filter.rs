@@ -436,6 +436,9 @@ fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
                     "unknown term; to select an event by its number, use seq:{token}, by its request's id, id:{token}"
                 )
             }
+            None if ["ns", "us", "ms", "s", "m", "k", "M", "G"].contains(&token) => {
+                "unknown term; a unit follows its number without a space, as in slow:>500ms or size:>10k".into()
+            }
             None => format!("unknown term; use tool:{token} for a tool, or text:{token} to search for text"),
         }));
     };
@@ -641,6 +644,7 @@ mod tests {
         assert!(reason("method=tools/call").contains("did you mean method:tools/call?"));
         assert!(reason("tools/call").contains("did you mean method:tools/call?"));
         assert!(reason("slow>300ms").contains("did you mean slow:>300ms?"));
+        assert!(reason("slow:>300 ms").contains("without a space"));
         assert!(reason("tool echo").contains("as in tool:…"));
         assert!(reason("forecast").contains("tool:forecast") && reason("forecast").contains("text:forecast"));
         assert!(reason("latency").contains("did you mean slow:>500ms?"));

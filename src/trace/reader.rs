@@ -164,6 +164,8 @@ pub struct ReelReader {
     /// The place of the current group.
     group_at: Place,
     joining: Joining,
+    /// The damage in which the reel ended of which this one is a copy.
+    of_original: Option<Damage>,
     /// The start of the footer, once it was reached.
     footer_at: Option<u64>,
     /// A wrong index was already reported.
@@ -261,6 +263,7 @@ impl ReelReader {
             group_seen: false,
             group_at: (taken, 0),
             joining: Joining::default(),
+            of_original: None,
             footer_at: None,
             index_reported: false,
             with_payloads: false,
@@ -291,6 +294,13 @@ impl ReelReader {
     #[must_use]
     pub fn leaving_long(mut self) -> Self {
         (self.with_payloads, self.leaves_long) = (true, true);
+        self
+    }
+
+    /// Reports this damage at the end: the reel is a copy of one that ended in it.
+    #[must_use]
+    pub fn ending_in(mut self, damage: Option<Damage>) -> Self {
+        self.of_original = damage;
         self
     }
 

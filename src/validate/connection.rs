@@ -135,7 +135,13 @@ impl Connection {
                 self.findings.note(&rules::NOT_CHECKED, seq, "a part of the traffic is missing from the reel");
                 self.lose_track();
             }
-            Classified::Note => self.observers.note(event.header, event.payload, &mut self.findings),
+            Classified::Note => {
+                let header = event.header;
+                let Some(moment) = self.observers.note(header, event.payload, &mut self.findings) else { return };
+                for overview in &mut shared.overviews {
+                    overview.reach(header.stream, moment, header.time, &mut self.findings);
+                }
+            }
             Classified::Http(part) => self.take_http(event.header, part, &mut shared.http),
             Classified::Closed(end) => lifecycle::check_end(seq, end, &mut self.pairs, &mut self.findings),
             Classified::Opened { .. } | Classified::Continues | Classified::Other => {}

@@ -143,7 +143,8 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
             format!("{method} was refused with error {code}")
         });
     } else if message.era == Era::Legacy {
-        if method == "ping" {
+        // A ping that is no valid request must be refused.
+        if method == "ping" && code != errors::INVALID_REQUEST {
             findings.note(&rules::PING_REFUSED, seq, format!("a ping was answered with error {code}"));
         }
         if capabilities::was_declared(observed) {

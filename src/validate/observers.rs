@@ -36,10 +36,16 @@ impl Observers {
         self.overlap.observe(observed, findings);
     }
 
-    /// Processes a note of the reel, which may mark a turn.
-    pub(super) fn note(&mut self, header: &EventHeader, note: &[u8], findings: &mut Findings) {
+    /// Processes a note of the reel. Returns the moment of the conversation that it marks, if it is a mark.
+    pub(super) fn note(
+        &mut self,
+        header: &EventHeader,
+        note: &[u8],
+        findings: &mut Findings,
+    ) -> Option<ConversationEvent> {
         let moment = self.turns.marked(note);
         self.reach(moment, header, findings);
+        moment
     }
 
     fn reach(&mut self, moment: Option<ConversationEvent>, header: &EventHeader, findings: &mut Findings) {

@@ -322,7 +322,7 @@ rules! {
         "JSON-RPC 2.0 §5.1",
         fix "Look the method up before you read its params, and answer -32601 if there is none.";
     PING_REFUSED = Error "method/ping-refused",
-        "Whoever receives a `ping` must answer it with an empty result, not with an error.",
+        "Whoever receives a `ping` must answer it with an empty result, not with an error (except -32600 for one that is no valid request).",
         "MCP ping",
         fix "Answer `ping` with an empty object, whatever you declared.";
     PING_RESULT = Error "method/ping-result",
@@ -390,7 +390,7 @@ rules! {
         "MCP 2026-07-28",
         fix "Add `\"resultType\": \"complete\"` to each result.";
     SAME_TEXT = Warning "overlap/same-text",
-        "The server does not send the same text by means of two proposals, such as a reminder and an injection, for one turn (one request of the host to the model).",
+        "The server does not send the same text by means of two proposals, such as a reminder and an injection, for one turn (until the model's answer).",
         "the proposals, used together",
         fix "Choose one of the proposals for each text.";
     SAME_EVENT = Info "overlap/same-fact",

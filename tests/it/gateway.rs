@@ -471,6 +471,38 @@ fn a_stream_that_was_lost_goes_on_behind_its_last_event() {
     assert!(!stage.ok(&["show", "tap.reel"]).out().contains("cancelled"), "to hang up is not to cancel");
 }
 
+/// A server that cannot accept a message refuses it without an id, which is the answer to the POST.
+#[test]
+fn what_a_server_cannot_accept_is_answered_at_once() {
+    let stage = Stage::new();
+    let gateway = Gateway::start(&stage, &[BINARY, "serve"]);
+    let session = gateway.initialize("client");
+    let ping = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+    for accept in ["application/json", "application/json, text/event-stream"] {
+        let headers = [("mcp-session-id", session.as_str()), ("accept", accept)];
+        for odd in [
+            json!([ping(json!(2)), ping(json!(3))]),
+            json!([ping(json!(2))]),
+            ping(json!(1.5)),
+            ping(json!([1])),
+            ping(Value::Null),
+            json!([]),
+            json!([1]),
+            json!(5),
+            json!({}),
+            json!({"jsonrpc": "2.0", "id": 7, "method": 5}),
+        ] {
+            let answered = gateway.request("POST", &headers, &odd.to_string());
+            assert_eq!(answered.status, 400, "{odd}");
+            let error = answered.json();
+            assert_eq!((&error["id"], error["error"]["code"].as_i64()), (&Value::Null, Some(-32600)), "{odd}");
+        }
+        let answered = gateway.request("POST", &headers, &ping(json!(9)).to_string());
+        assert_eq!((answered.status, &answered.json()["id"]), (200, &json!(9)));
+    }
+    gateway.end();
+}
+
 #[test]
 fn who_takes_no_events_gets_all_answers_of_a_batch_in_one_array() {
     let stage = Stage::new();

@@ -107,6 +107,11 @@ fn the_user_decides_which_reel_is_kept() {
     let updated = replay(&stage, &["--no-record", "--update"], &other);
     assert!(updated.err().contains("t.reel now contains the new session"), "{updated:?}");
     assert_eq!(replay(&stage, &["--no-record"], &other).code(), 0);
+    // The recording itself is never replaced.
+    let before = stage.read("t.reel");
+    let refused = replay(&stage, &["-o", "t.reel", "--force"], &other);
+    assert!(refused.code() == 2 && refused.err().contains("t.reel is the input itself"), "{refused:?}");
+    assert_eq!(stage.read("t.reel"), before);
     for options in [&["--no-record", "-o", "x.reel"][..], &["--force"]] {
         assert_eq!(replay(&stage, options, &other).code(), 2, "{options:?}");
     }

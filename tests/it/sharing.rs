@@ -369,6 +369,37 @@ fn damaged_regions_are_not_copied() {
     }
 }
 
+/// A reel may end in the middle of a segment. What can be read is shared, and nobody takes it for the whole.
+#[test]
+fn a_reel_that_is_cut_off_is_shared_with_a_gap_and_a_warning() {
+    let stage = Stage::new();
+    small(&stage, "a.reel");
+    let whole = stage.read("a.reel");
+    stage.write("cut.reel", &whole[..whole.len() - 40]);
+    for command in [
+        &["show", "cut.reel"][..],
+        &["redact", "cut.reel", "--check"],
+        &["redact", "cut.reel", "--dry-run"],
+        &["redact", "cut.reel", "-o", "r.reel"],
+        &["show", "--redact", "cut.reel"],
+        &["validate", "--redact", "cut.reel", "--fail-on", "never"],
+        &["stats", "--redact", "cut.reel"],
+        &["export", "--redact", "cut.reel"],
+        &["export", "-f", "html", "cut.reel"],
+        &["reel", "cut", "cut.reel", "-o", "p.reel", "dir:c2s"],
+        &["reel", "merge", "cut.reel", "a.reel", "-o", "m.reel"],
+        &["diff", "cut.reel", "cut.reel"],
+    ] {
+        let output = stage.run(command, "");
+        assert_eq!(output.code(), 1, "{command:?} {output:?}");
+        assert!(output.err().contains("damage at byte"), "{command:?} {}", output.err());
+    }
+    for reel in ["r.reel", "p.reel"] {
+        let verified = stage.run(&["reel", "verify", reel], "");
+        assert!((verified.out() + &verified.err()).contains("1 gap"), "{reel}: {verified:?}");
+    }
+}
+
 /// Times stay: they are the same in the redacted reel, and tell as much as before.
 #[test]
 fn times_stay() {

@@ -130,17 +130,18 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     let redact = args.redaction();
     let (inputs, not_compared) = inputs::prepare(&named, &redact)?;
     let [in_a, in_b, again @ ..] = &inputs[..] else { return Err(CommandError::usage("B is missing")) };
-    let Compared { mut report, renamed, recordings: [in_left, in_right] } =
+    let Compared { mut report, renamed, recordings: [in_left, in_right], mut is_damaged } =
         compare_files([in_a, in_b], &options, args, context)?;
     for again in again {
         let noise = compare_files([in_a, again], &options, args, context)?;
+        is_damaged |= noise.is_damaged;
         report.leave_out(&Learned::of(&noise.report));
     }
     let unused = volatile::unused(&report);
     let found = args.view.select(report, renamed, &in_left, &in_right).without(not_compared);
     args.view.print(&found, paths, &in_left, &redact, context)?;
     comparing::report_unused(unused, context);
-    Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
+    Ok(if found.differs() || is_damaged { Outcome::Findings } else { Outcome::Clean })
 }
 
 /// Two recordings and their differences.
@@ -149,6 +150,8 @@ struct Compared {
     /// The tools that have another name on the right; their messages have the old names there.
     renamed: Vec<Likeness>,
     recordings: [Recording; 2],
+    /// Damage was reported in one of them.
+    is_damaged: bool,
 }
 
 /// How often recordings are read again for texts: those of changed messages, and of units whose ids do not
@@ -169,6 +172,7 @@ fn compare_files(
     for (path, pass) in shown.iter().zip(&passes) {
         pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
     }
+    let is_damaged = passes.iter().any(|pass| !pass.damage.is_empty());
     check_messages(shown, passes.each_ref().map(|pass| pass.messages), args.stderr, context)?;
     // Tools with another name in B are compared under their names in A, for which B is read again.
     let renamed = match options.exact {
@@ -187,7 +191,7 @@ fn compare_files(
         let missing = match compare(&both[0], &both[1], options) {
             Ok(report) => {
                 progress.finish();
-                return Ok(Compared { report, renamed, recordings: both });
+                return Ok(Compared { report, renamed, recordings: both, is_damaged });
             }
             Err(missing) => [missing.left, missing.right],
         };

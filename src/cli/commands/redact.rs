@@ -95,12 +95,12 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
     // Before the reel is read: an existing file is an error at once.
     let output = args.output.as_ref().map(|path| Output::create(path, args.force)).transpose()?;
     learn(&mut redaction, &reel)?;
-    let events = match output {
-        None => count(&mut redaction, &reel).map(|()| None)?,
+    let (events, damage) = match output {
+        None => (None, count(&mut redaction, &reel)?),
         Some(mut output) => {
-            let events = rewrite(&mut redaction, &reel, &mut output)?;
+            let (events, damage) = rewrite(&mut redaction, &reel, &mut output)?;
             output.finish()?;
-            Some(events)
+            (Some(events), damage)
         }
     };
     print(args, &redaction, &reels::shown(&reel.shown), context)?;
@@ -109,6 +109,11 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
         // A report without secrets says so itself.
         let advice = if redaction.report().count() > 0 { "; read it before you share it" } else { "" };
         context.printer.note(&format!("{events} in {path}{advice}"));
+    }
+    if let Some(damage) = damage {
+        let what = if args.output.is_some() { "a gap takes its place" } else { "what was there was not looked into" };
+        context.printer.note(&format!("{}: {damage}; {what}", reel.shown.display()));
+        return Ok(Outcome::Findings);
     }
     Ok(outcome(args, &redaction))
 }

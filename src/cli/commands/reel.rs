@@ -8,6 +8,7 @@ mod prune;
 
 use crate::cli::printer::Format;
 use crate::cli::progress::Progress;
+use crate::cli::recordings::append_gap;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
@@ -17,8 +18,7 @@ use crate::render::line;
 use crate::trace::format::VERSION;
 use crate::trace::rebuild::count;
 use crate::trace::writer::footer_bytes;
-use crate::trace::{Damage, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
-use crate::wire::Framing;
+use crate::trace::{Damage, EventKind, Index, Item, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -353,14 +353,6 @@ fn copy_whole(mut out: Output, (path, target): (&Path, &Path)) -> Result<(), Com
     let mut original = File::open(path).map_err(|error| CommandError::reading(path, &error))?;
     io::copy(&mut original, &mut out).map_err(writing)?;
     out.finish()
-}
-
-fn append_gap(writer: &mut ReelWriter<Output>, time: i64, damage: &Damage) -> io::Result<()> {
-    let mut payload = Vec::new();
-    let reported = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
-    ciborium::into_writer(&reported, &mut payload).map_err(io::Error::other)?;
-    let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
-    writer.append(NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload })
 }
 
 fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {

@@ -16,6 +16,7 @@ use crate::cli::target::Target;
 use crate::cli::verdict::Junit;
 use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::output::check_apart;
 use crate::files::reels;
 use crate::render::replayed::SessionReport;
 use crate::replay::{Answers, Conversation, Plan, Selection, Settings, Substitutions};
@@ -393,7 +394,11 @@ impl ReplayArgs {
                 let unnamed = TwicePath::written(Path::new(""), |_| Ok(()))?;
                 Ok(NewReel { path: unnamed.opened.clone(), shown: String::new(), _unnamed: Some(unnamed) })
             }
-            Some(path) => Ok(kept(self.numbered(path, number))),
+            Some(path) => {
+                let path = self.numbered(path, number);
+                check_apart(&self.reel, &path)?;
+                Ok(kept(path))
+            }
             None => {
                 let name = if number > 1 { format!("replay-{number}") } else { "replay".to_owned() };
                 reels::new_path(&name).map(kept)

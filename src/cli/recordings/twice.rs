@@ -21,6 +21,8 @@ pub(in crate::cli) struct TwicePath {
     pub opened: PathBuf,
     /// The path as the user knows it.
     pub shown: PathBuf,
+    /// The damage in which the original of a copy ended.
+    pub damage: Option<Damage>,
     /// The file without a name, if it is one.
     _spooled: Option<File>,
 }
@@ -38,7 +40,7 @@ impl TwicePath {
         };
         let is_stdin = shown == Path::new("-");
         if !is_stdin && (shown.is_file() || shown.is_dir() || !shown.exists()) {
-            return Ok(Self { opened: shown.clone(), shown, _spooled: None });
+            return Ok(Self { opened: shown.clone(), shown, damage: None, _spooled: None });
         }
         let failed = |error: io::Error| CommandError::reading(&shown, &error);
         let mut from: Box<dyn Read> = match is_stdin {
@@ -63,7 +65,7 @@ impl TwicePath {
         write(&mut out)?;
         out.flush().map_err(failed)?;
         drop(out);
-        Ok(Self { opened: open_file::path(&file), shown: shown.to_owned(), _spooled: Some(file) })
+        Ok(Self { opened: open_file::path(&file), shown: shown.to_owned(), damage: None, _spooled: Some(file) })
     }
 
     /// The same session, with another path for the user.
@@ -78,10 +80,12 @@ impl TwicePath {
     /// It cannot be read.
     pub(in crate::cli) fn open(&self) -> Result<Recorded, CommandError> {
         let (reader, format) = reader(&self.opened, &self.shown)?;
+        let reader = reader.ending_in(self.damage.clone());
         Ok(Recorded { path: self.shown.clone(), reader, format })
     }
 
-    /// Passes on every event. A damaged reel is refused, because nobody could say what the damage hides.
+    /// Passes on every event. Returns the damage in which the reel ends, as that of a killed recorder may. Other damage
+    /// is refused, because nobody could say what it hides.
     ///
     /// # Errors
     ///
@@ -89,12 +93,13 @@ impl TwicePath {
     pub(in crate::cli) fn each_event(
         &self,
         mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
-    ) -> Result<(), CommandError> {
+    ) -> Result<Option<Damage>, CommandError> {
         let mut reader = self.open()?.reader.leaving_long();
-        let mut pieces = Pieces::default();
+        let (mut pieces, mut at_end) = (Pieces::default(), None);
         while let Some(item) = reader.next().map_err(|error| CommandError::reading(&self.shown, &error))? {
             match item {
-                Item::Damage(damage) if damage.of_index || damage.at_end => {}
+                Item::Damage(damage) if damage.of_index => {}
+                Item::Damage(damage) if damage.at_end => at_end = Some(damage),
                 Item::Damage(damage) => return Err(self.damaged(&damage)),
                 Item::Block(block) => {
                     match reader.leaves_out(&block) {
@@ -105,7 +110,7 @@ impl TwicePath {
                 }
             }
         }
-        Ok(())
+        Ok(at_end)
     }
 
     /// Passes on the events of a block that is too long for the memory.

@@ -223,6 +223,30 @@ fn b18_b19_reminders_stand_as_long_as_they_say_and_newer_ones_replace_waiting_on
     assert!(!stage.turn("d").contains("body of four"));
 }
 
+/// A turn lasts until the model's answer. A reminder that comes during a tool call is in the prompt after it.
+#[test]
+fn amb_b9_a_reminder_from_a_tool_call_is_in_the_next_prompt_of_the_same_turn() {
+    let answers = |method: &str, _: &Value, id: &str| match method {
+        "tools/list" => result(id, &json!({"tools": [{"name": "check"}]})),
+        "tools/call" => {
+            let mut said = vec![reminder("passed", &json!({"ttlTurns": 1})).to_string()];
+            said.extend(result(id, &json!({"content": [{"type": "text", "text": "ok"}]})));
+            said
+        }
+        _ => Vec::new(),
+    };
+    let mut stage = stage(vec![("w", server(json!({"tools": {}, "reminders": {"emit": true}}), answers))], &[]);
+    stage.says(0, &reminder("early", &json!({"ttlTurns": 1})));
+    let call = ToolCall { server: None, tool: "check".to_owned(), arguments: json!({}) };
+    stage.replies.push_back(ModelReply { text: String::new(), tool_calls: vec![call] });
+    let last = stage.turn("run it");
+    let first = stage.prompts[0].to_value().to_string();
+    assert!(first.contains("body of early") && !first.contains("body of passed"), "{first}");
+    assert!(last.matches("body of early").count() == 1 && last.matches("body of passed").count() == 1, "{last}");
+    let next = stage.turn("next");
+    assert!(!next.contains("body of early") && !next.contains("body of passed"), "{next}");
+}
+
 #[test]
 fn b17_a_role_hint_chooses_where_a_body_stands() {
     let mut stage = stage(vec![("w", server(json!({"reminders": {"emit": true}}), silent))], &[]);
@@ -705,6 +729,16 @@ fn d29_a_context_tool_that_fails_or_hangs_injects_nothing() {
     assert!(prompt.contains("said all the same") && !prompt.contains("broken"));
     assert_eq!(stage.now, Duration::from_secs(5));
     assert_eq!(stage.reported("tool failed").len(), 2);
+}
+
+#[test]
+fn d29_a_server_without_tools_is_not_called() {
+    let hooks = json!({"hooks": {"declarations": [
+        {"event": "session_start", "priority": "important", "context_tool": "recall"},
+    ]}});
+    let mut stage = stage(vec![("m", server(hooks, silent))], &[]);
+    stage.turn("x");
+    assert!(stage.reported("skipped")[0].text.contains("does not declare tools"));
 }
 
 #[test]

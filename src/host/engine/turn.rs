@@ -245,7 +245,8 @@ impl Host {
                 Err(why) => self.note_tool(&call.tool, &Err(why)),
             }
         }
-        self.lay_out(now);
+        let agent = self.turn.as_ref().map(|turn| turn.agent).unwrap_or_default();
+        self.announce(now, &LifecycleEvent::FurtherPrompt(agent), Next::Ask);
     }
 
     /// Finds the server of a tool.

@@ -96,6 +96,9 @@ impl Reader<'_> {
         if given.iter().filter(|given| !given.is_null()).count() != 1 {
             return Err(self.wrong(place, "a hook needs exactly one of context, context_tool and answer"));
         }
+        if hook["context_tool"].is_null() && !hook["context_tool_args"].is_null() {
+            return Err(self.wrong(place, "context_tool_args needs context_tool"));
+        }
         let schemas = by_name(HOOKS).map(|proposal| proposal.descriptor().schemas);
         let violations =
             schemas.and_then(|schemas| schemas.check("capability:server", &json!({"declarations": [hook]})));

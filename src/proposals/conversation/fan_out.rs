@@ -2,13 +2,13 @@
 //!
 //! A reel does not say which connections belong to the same host. They are assumed to do so if their clients have the
 //! same name, and if either their servers are different programs or both received the same message. The rule is as
-//! lenient as the proposal: the user may not have given consent for a server that never received a message, and the
-//! host may skip a server that did not respond to its last message.
+//! lenient as the proposal: the user may not have given consent for a server that never received a message, or may have
+//! revoked it, and the host may skip a server that did not respond to its last message.
 
 use super::rules::{NOT_FANNED_OUT, is_subscribed};
 use super::{CONTEXT, USER_MESSAGE};
 use crate::proposals::recent::{Digest, digest};
-use crate::proposals::{Findings, Observed, Overview};
+use crate::proposals::{ConversationEvent, Findings, Observed, Overview};
 use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -32,6 +32,8 @@ struct Connection {
     answers: bool,
     /// The time after which nothing is known about it.
     left: Option<i64>,
+    /// Since when the user's permission has been revoked.
+    revoked: Option<i64>,
     /// Connections that received a message which this one received, too; this one may be among them.
     companions: BTreeSet<u32>,
 }
@@ -93,6 +95,27 @@ impl Overview for FanOut {
         }
     }
 
+    fn reach(&mut self, stream: u32, moment: ConversationEvent, time: i64, findings: &mut Findings) {
+        self.now = self.now.max(time);
+        match moment {
+            ConversationEvent::Revoked => {
+                if let Some(connection) = self.connections.get_mut(&stream) {
+                    connection.revoked.get_or_insert(time);
+                }
+            }
+            ConversationEvent::Granted => {
+                self.judge(stream, self.now, findings);
+                let next = self.next;
+                if let Some(connection) = self.connections.get_mut(&stream).filter(|it| it.revoked.is_some()) {
+                    connection.revoked = None;
+                    // The messages in between were none of its business.
+                    connection.next = connection.next.map(|_| next);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn leave(&mut self, stream: u32, time: i64) {
         if let Some(connection) = self.connections.get_mut(&stream) {
             connection.left = connection.left.or(Some(time));
@@ -135,7 +158,7 @@ impl FanOut {
     fn judge(&mut self, stream: u32, now: i64, findings: &mut Findings) {
         let Some(connection) = self.connections.get(&stream) else { return };
         let Some(from) = connection.next else { return };
-        let end = connection.left.unwrap_or(i64::MAX).min(now);
+        let end = [connection.left, connection.revoked].into_iter().flatten().fold(now, i64::min);
         // A server that already has a later message was skipped.
         let latest = self.messages.iter().rev().find(|message| message.to.contains(&stream)).map(|it| it.number);
         let over = |message: &&Message| {

@@ -11,8 +11,8 @@ use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
 use crate::protocol::errors;
-use crate::wire::MessageKind;
 use crate::wire::text::counted;
+use crate::wire::{Direction, MessageKind};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -49,17 +49,17 @@ rules! {
         "SEP-1975, Security Implications",
         fix "Check the user's permission for the server right before you send each user message.";
     NOT_AWAITED = Warning "conversation/not-awaited",
-        "After `conversation/userMessage`, the host must wait until the server has responded or 500 ms have passed before it lets the model answer. Checked only if the reel notes when the model answered.",
+        "After `conversation/userMessage`, the host waits before it lets the model answer: until the server has responded, until the host has cancelled the request, or for the 500 ms that the proposal recommends (450 here, because clocks differ). Checked only if the reel notes when the model answered.",
         "SEP-1975, Message Flow and Timeouts",
-        fix "Wait for all contexts, at most 500 ms, and then build the prompt.";
+        fix "Wait for all contexts until your timeout, cancel the requests that are still open, and then build the prompt.";
     SLOW = Warning "conversation/slow-answer",
         "The server must respond to `conversation/userMessage` within 500 ms; a host skips a slower server.",
         "SEP-1975, Timeouts",
         fix "Answer with an empty context when time runs out, and prepare what takes longer beforehand.";
     UNANSWERED = Warning "conversation/unanswered",
-        "The server answers each `conversation/userMessage` that the host sent as a notification with a `conversation/context`, which is empty if it has nothing to add. Checked when the host sends its next user message, at least a second later.",
+        "The server answers each `conversation/userMessage`, with an empty context if it has nothing to add: a request with a result, a notification with a `conversation/context`. Checked when the host sends its next user message, at least a second later, unless the host cancelled the request in less than 450 ms.",
         "SEP-1975, Message Flow",
-        fix "Send a `conversation/context` with the `messageId` alone if you have nothing to add.";
+        fix "Answer with the result `{}`, or with a `conversation/context` that has only the `messageId`, if you have nothing to add.";
     BARE_ANSWER = Error "conversation/bare-answer",
         "The server must not send a JSON-RPC response to a `conversation/userMessage` that the host sent as a notification (without an id).",
         "SEP-1975, Message Flow, AMB-A1",
@@ -94,7 +94,7 @@ rules! {
         "SEP-1975, Open Questions 1",
         fix "Return the most relevant memories only, and stop before 16 KiB.";
     HISTORY = Info "conversation/history-shared",
-        "The host must leave `recentHistory` out of `conversation/userMessage`, because it shows the server earlier messages of the conversation. Reported once per session.",
+        "The host leaves `recentHistory`, which is optional, out of `conversation/userMessage` unless the user agreed to share it: it shows the server earlier messages of the conversation. Reported once per session.",
         "SEP-1975, Security Implications, AMB-A3",
         assumes open_questions::A3,
         fix "Send the new message alone unless the user agreed to share the history.";
@@ -127,6 +127,8 @@ rules! {
 
 /// The response time that the proposal recommends as the limit (SEP-1975, Timeouts).
 pub(super) const RESPONSE_LIMIT: Duration = Duration::from_millis(500);
+/// The host has waited long enough after this time: its clock starts a little before the recorder sees the message.
+const PATIENCE: Duration = Duration::from_millis(450);
 /// Larger contexts are reported. In bytes.
 const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 
@@ -135,6 +137,12 @@ const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 struct Sent {
     time: Duration,
     content: Digest,
+    /// The id of the request; `null` for a notification.
+    request: Value,
+    /// The host has cancelled the request.
+    is_cancelled: bool,
+    /// The model has answered since. Whether the host waited was checked then.
+    is_judged: bool,
     /// Whether the server responded, with a context or an error.
     answered: bool,
     /// Whether the server returned a context, even an empty one.
@@ -182,7 +190,13 @@ impl Observer for ConversationObserver {
     fn observe(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         match (message.method, message.envelope.kind) {
             (Some(USER_MESSAGE), MessageKind::Request | MessageKind::Notification) => self.sent(message, findings),
+            (Some("notifications/cancelled"), MessageKind::Notification)
+                if message.direction == Direction::ClientToServer =>
+            {
+                self.cancelled(message);
+            }
             (Some(USER_MESSAGE), MessageKind::Result) => {
+                findings.hold(&UNANSWERED);
                 let asked = message.request.map_or(message.time, |asked| asked.time);
                 if let Some(id) = asked_for(message) {
                     self.waiting.remove(&id);
@@ -244,8 +258,23 @@ impl ConversationObserver {
         let content = digest(&params["content"]);
         findings.check(&EMPTY_ID, seq, !id.is_empty(), || "the messageId is empty".to_owned());
         let time = since_start(message.time);
-        let sent = Sent { time, content, answered: false, has_context: false, refused: false };
-        let before = self.sent.insert(id.to_owned(), sent).filter(|before| !before.refused);
+        let sent = Sent {
+            time,
+            content,
+            request: message.whole["id"].clone(),
+            is_cancelled: false,
+            is_judged: false,
+            answered: false,
+            has_context: false,
+            refused: false,
+        };
+        let mut before = self.sent.insert(id.to_owned(), sent);
+        if let Some(refused) = before.take_if(|before| before.refused)
+            && let Some(sent) = self.sent.get_mut(&id.to_owned())
+        {
+            // The host's time limit began with the request.
+            sent.time = refused.time;
+        }
         let same = before.as_ref().is_some_and(|before| before.content == content);
         findings.check(&RESENT, seq, !same, || format!("the host sent message {id} again"));
         findings.check(&ID_REUSED, seq, before.is_none() || same, || {
@@ -261,7 +290,7 @@ impl ConversationObserver {
     fn check_answered(&mut self, now: Duration, findings: &mut Findings) {
         let is_due = |waiting: &Waiting| {
             let waited = now.saturating_sub(waiting.awaited.since);
-            waiting.is_notification && !waiting.is_reported && waited >= RESPONSE_LIMIT.saturating_mul(2)
+            !waiting.is_reported && waited >= RESPONSE_LIMIT.saturating_mul(2)
         };
         let mut due: Vec<_> = self.waiting.iter_mut().filter(|(_, waiting)| is_due(waiting)).collect();
         due.sort_by_key(|(_, waiting)| waiting.seq);
@@ -281,11 +310,28 @@ impl ConversationObserver {
         }
     }
 
-    /// The model has answered. No message whose time limit has not passed may still be without a context.
-    fn check_awaited(&self, seq: u64, time: Duration, findings: &mut Findings) {
-        let early = |sent: &&Sent| !sent.answered && time.saturating_sub(sent.time) < RESPONSE_LIMIT;
-        let early = self.sent.values().filter(early).count();
-        if !self.sent.is_empty() && !self.lost {
+    /// The host has cancelled a request: it no longer waits, and the server need not answer if it had no time to.
+    fn cancelled(&mut self, message: &Observed<'_>) {
+        let request = &message.content["requestId"];
+        let is_meant = |sent: &Sent| !request.is_null() && sent.request == *request;
+        let Some((id, sent)) = self.sent.iter_mut().find(|(_, sent)| is_meant(sent)) else { return };
+        sent.is_cancelled = true;
+        if since_start(message.time).saturating_sub(sent.time) < PATIENCE {
+            let id = id.clone();
+            self.waiting.remove(&id);
+        }
+    }
+
+    /// The model has answered. The host must have waited for the context of each message since the last answer.
+    fn check_awaited(&mut self, seq: u64, time: Duration, findings: &mut Findings) {
+        let (mut judged, mut early) = (0, 0);
+        for (_, sent) in self.sent.iter_mut().filter(|(_, sent)| !sent.is_judged) {
+            sent.is_judged = true;
+            judged += 1;
+            let waits = !sent.answered && !sent.is_cancelled;
+            early += usize::from(waits && time.saturating_sub(sent.time) < PATIENCE);
+        }
+        if judged > 0 && !self.lost {
             findings.check(&NOT_AWAITED, seq, early == 0, || {
                 let contexts = counted(early, "context");
                 format!("the model answered although {contexts} could still have arrived in time")
@@ -324,9 +370,9 @@ impl ConversationObserver {
         let candidates = only.as_ref().err().copied();
         findings.check(&UNCORRELATED, seq, candidates.is_none() || self.lost, || {
             let waiting = counted(candidates.unwrap_or_default(), "message");
-            format!("the context contains no messageId, and {waiting} may be waiting for it")
+            format!("the context contains no messageId that is text, and {waiting} may be waiting for it")
         });
-        findings.check(&GUESSED, seq, only.is_err(), || "the context contains no messageId".to_owned());
+        findings.check(&GUESSED, seq, only.is_err(), || "the context contains no messageId that is text".to_owned());
         let id = only.ok()?;
         self.note_context(&id, seq, findings);
         self.waiting.remove(&id).map(|waiting| waiting.awaited.since)

@@ -133,6 +133,8 @@ enum Approval {
 /// A server with hooks.
 struct Declarer {
     declarations: Declarations,
+    /// Whether the server declares tools.
+    has_tools: bool,
     policy: Policy,
     approval: Approval,
     /// The time at which each declaration last fired.
@@ -350,7 +352,8 @@ impl HooksHostSide {
 impl Declarer {
     fn read(view: &ServerView, policy: Policy) -> Self {
         let declarations = Declarations::parse(&view.declared.server);
-        Self { declarations, policy, approval: Approval::Open, fired: HashMap::new() }
+        let has_tools = view.declared.server.get("tools").is_some();
+        Self { declarations, has_tools, policy, approval: Approval::Open, fired: HashMap::new() }
     }
 
     /// The effective priority: `required` only applies to trusted servers.
@@ -385,6 +388,9 @@ impl Declarer {
             "required" => selected.priority == Priority::Required,
             _ => false,
         };
+        if calls_tool && !self.has_tools {
+            return refuse("its context_tool is not called because the server does not declare tools");
+        }
         if waits && self.approval != Approval::Given {
             return refuse("it waits for your approval");
         }
@@ -545,7 +551,10 @@ impl HostSide for HooksHostSide {
                 self.fire(cx, &self.event(cx, EventKind::PostRequest));
             }
             LifecycleEvent::TurnOver(agent) => self.end_turn(cx, *agent),
-            LifecycleEvent::Answered(..) | LifecycleEvent::Prompt(_) | LifecycleEvent::Compacted => {}
+            LifecycleEvent::Answered(..)
+            | LifecycleEvent::Prompt(_)
+            | LifecycleEvent::FurtherPrompt(_)
+            | LifecycleEvent::Compacted => {}
         }
     }
 

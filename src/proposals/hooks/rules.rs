@@ -172,7 +172,8 @@ impl HooksObserver {
         let supported = client.and_then(|client| client["supported_events"].as_array());
         for declaration in hooks["declarations"].as_array().into_iter().flatten() {
             let event = declaration["event"].as_str().unwrap_or_default();
-            if let Some(supported) = supported {
+            // An event that is missing or no text breaks the schema.
+            if let Some(supported) = supported.filter(|_| declaration["event"].is_string()) {
                 findings.check(&UNSUPPORTED_EVENT, message.seq, supported.iter().any(|name| name == event), || {
                     format!("the server declared a hook on {event:?}, which the client did not list")
                 });

@@ -3,7 +3,7 @@
 //!
 //! It must never read clocks or print.
 
-use super::client::{DeliveredEvents, about, check_support, filter, note, subscription};
+use super::client::{DeliveredEvents, EventFault, about, check_support, filter, note, subscription};
 use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
 use crate::proposals::Side as Whose;
@@ -12,6 +12,7 @@ use crate::proposals::host::{
     cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
+use crate::proposals::recent::Recent;
 use crate::proposals::tool_outcome;
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
@@ -31,6 +32,8 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const MINUTE: Duration = Duration::from_secs(60);
 /// How many messages wait for the response that makes their subscription known.
 const MAX_PARKED: usize = 256;
+/// How many arrivals of events are remembered.
+const MAX_ARRIVALS: usize = 4096;
 /// How many calls of `events_update` are followed at a time.
 const MAX_UPDATING: usize = 64;
 
@@ -110,6 +113,8 @@ struct Source {
     /// Messages that came before the response to their subscription: subscription, method and params.
     parked: Vec<(String, String, Value)>,
     delivered: DeliveredEvents,
+    /// Events by their ids, subscriptions, and whether they came in a batch.
+    arrivals: Recent<(String, String, bool)>,
     /// Events for the next prompt, and whether to inject only a note of each.
     waiting: VecDeque<(Value, bool)>,
     /// This side asked for a turn that has not begun yet.
@@ -130,6 +135,7 @@ impl Source {
             updating: VecDeque::new(),
             parked: Vec::new(),
             delivered: DeliveredEvents::default(),
+            arrivals: Recent::new(MAX_ARRIVALS),
             waiting: VecDeque::new(),
             is_waking: false,
             wakes: VecDeque::new(),
@@ -215,9 +221,9 @@ impl Source {
     /// Handles a message for a known subscription.
     fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str, method: &str, params: &Value) {
         match method {
-            EVENT => self.event(cx, server, id, &params["event"]),
+            EVENT => self.event(cx, server, (id, false), &params["event"]),
             BATCH => match params["events"].as_array() {
-                Some(events) => events.iter().for_each(|event| self.event(cx, server, id, event)),
+                Some(events) => events.iter().for_each(|event| self.event(cx, server, (id, true), event)),
                 None => {
                     let text = format!("{BATCH} has no list of events");
                     cx.report("malformed", Some(server), text, json!({"subscription": id}));
@@ -233,13 +239,26 @@ impl Source {
         }
     }
 
-    fn event(&mut self, cx: &mut HostCx<'_>, server: ServerId, subscription: &str, event: &Value) {
+    /// Handles an event of a subscription, which came by itself or in a batch.
+    fn event(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        (subscription, is_in_batch): (&str, bool),
+        event: &Value,
+    ) {
         let is_changing = self.updating.iter().any(|(open, until)| open == subscription && *until > cx.now);
         let arguments = self.subscriptions.get(subscription).filter(|_| !is_changing);
         let filter = arguments.and_then(|arguments| arguments.get("filter"));
         let id = event["id"].as_str().unwrap_or_default();
         let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
+        let is_again = self.arrivals.insert((id.to_owned(), subscription.to_owned(), is_in_batch), ()).is_some();
         match self.delivered.check(event, filter) {
+            // Another subscription, or another form of delivery, may bring the same event (MCPE 2025-01-01 §2).
+            Err(EventFault::Duplicate) if !is_again => {
+                let text = format!("{}, which arrived before in another way; it is not injected again", note(event));
+                return cx.report("known event", Some(server), text, data);
+            }
             Err(fault) => return cx.report(fault.name(), Some(server), fault.sentence(event), data),
             Ok(Some(odd)) => {
                 let about = json!({"id": id, "subscription": subscription});

@@ -49,7 +49,7 @@ use scopes::Scopes;
 use serde_json::{Value, json};
 use sets::Sets;
 use states::States;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 const SYSTEM: &str = "mcpl.system";
@@ -98,6 +98,11 @@ impl Peer {
         let is_declared = sets::advertises(&self.offered, &format!("/{}", what.replace('.', "/")));
         is_declared && self.policy.words("offer").iter().any(|word| word == what)
     }
+
+    /// Whether answers that its blocking hook did not see are withheld (MCPL 0.4 §13.3).
+    fn fails_closed(&self) -> bool {
+        self.policy.word("on_failure") == "closed"
+    }
 }
 
 /// The host's side of MCPL, for all servers.
@@ -111,6 +116,8 @@ pub(crate) struct McplHostSide {
     turn: Option<Turn>,
     /// The answer, while it passes through the servers that may change it.
     chain: Option<Chain>,
+    /// The names of servers that are no longer connected and without which no answer is shown.
+    gone: BTreeSet<String>,
     /// Running inferences, by the host's token.
     inferring: BTreeMap<u64, inference::Running>,
     /// Requests for inferences that arrived during a hook of their server.
@@ -132,6 +139,7 @@ impl McplHostSide {
             waiting: VecDeque::new(),
             turn: None,
             chain: None,
+            gone: BTreeSet::new(),
             inferring: BTreeMap::new(),
             parked: Vec::new(),
             inferences: 0,
@@ -300,12 +308,19 @@ impl HostSide for McplHostSide {
             format!("{} speaks MCPL {}, with the feature sets {}", view.name, block["version"], names.join(", "));
         cx.report("negotiated", Some(server), text, json!({"version": block["version"], "sets": peer.sets.state()}));
         sets::oddities(block).into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        self.gone.remove(&view.name);
         self.peers.insert(server, peer);
         self.agree(cx, server);
     }
 
-    fn disconnected(&mut self, _cx: &mut HostCx<'_>, server: ServerId) {
-        self.peers.remove(&server);
+    fn disconnected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if let Some(peer) = self.peers.remove(&server)
+            && peer.fails_closed()
+            && context::blocks(&peer)
+            && let Some(view) = cx.server(server)
+        {
+            self.gone.insert(view.name.clone());
+        }
         self.open.retain(|_, open| open.server != server);
         self.inferring.retain(|_, running| running.server != server);
         self.parked.retain(|parked| parked.server != server);

@@ -17,6 +17,7 @@ use super::{DESCRIPTOR, SCHEMAS};
 use crate::proposals::findings::rules;
 use crate::proposals::{Declared, Findings, Observed, Observer, Side};
 use crate::protocol::errors;
+use crate::protocol::methods::MethodKind;
 use crate::wire::{Direction, MessageKind};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -199,9 +200,9 @@ rules! {
         assumes open_questions::C16,
         fix "Write `{\"type\": \"resource\", \"uri\": \"…\"}`.";
     EVENT_TWICE = Warning "mcpl/event-accepted-twice",
-        "The host answers `accepted: true` to only one `push/event` with the same `eventId`.",
+        "The host answers `accepted: true` with an `inferenceId` to only one `push/event` with the same `eventId`; to a repetition, it repeats its answer or starts nothing.",
         "MCPL 0.4 §9.4",
-        fix "Remember accepted `eventId`s, and answer a repetition with `accepted: false`.";
+        fix "Remember accepted `eventId`s, and answer a repetition with `accepted: false`, or as before.";
     TURN_ORDER = Error "mcpl/turn-order",
         "In the `context/beforeInference` requests of one `conversationId`, the host never lowers `turnIndex`.",
         "MCPL 0.4 §10.1",
@@ -293,7 +294,7 @@ rules! {
         assumes open_questions::C6,
         fix "Remove `data` or `patch`.";
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
-        "The server gives each `checkpoint` as `parent` either null or a checkpoint that it returned earlier in the session.",
+        "The server gives each `checkpoint` as `parent` either null or a checkpoint that it returned, or that the host named, earlier in the session.",
         "MCPL 0.4 §8.2",
         fix "Return the checkpoint that the call was based on, or null for a new state.";
     CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
@@ -308,8 +309,8 @@ rules! {
         "The `state` that the host sends in `tools/call` is the one that results from the `data` and the patches of the tool's last results, after a `state/rollback` that of the checkpoint. A state that a result replaced at most 100 ms before is accepted, because the messages may have crossed.",
         "MCPL 0.4 §8.3 and §8.4",
         fix "Apply each patch to the last state of the tool's feature set, and send the result unchanged.";
-    UNKNOWN_CHECKPOINT = Warning "mcpl/unknown-checkpoint",
-        "In `checkpoint` of `tools/call`, the host names only a checkpoint that the server returned earlier in the session.",
+    UNKNOWN_CHECKPOINT = Info "mcpl/unknown-checkpoint",
+        "In `checkpoint` of `tools/call`, the host names a checkpoint that the server returned earlier in the session, unless it continues an older session.",
         "MCPL 0.4 §8.2 and §8.4",
         fix "Send the checkpoint from the tool's last result.";
     CHECKPOINT_FOR_DATA = Warning "mcpl/checkpoint-for-data",
@@ -330,7 +331,7 @@ rules! {
         assumes open_questions::C7,
         fix "Send only the value of `data`.";
     ROLLBACK_UNDECLARED = Error "mcpl/rollback-undeclared",
-        "The host sends `state/rollback` only for a feature set that the server declared with `rollback: true`.",
+        "The host sends `state/rollback` only for a feature set that the server declared, with `rollback: true`.",
         "MCPL 0.4 §8.1 and §8.5",
         fix "Declare `rollback: true` for the set in the server, or do not offer to roll it back in the host.";
     ROLLBACK_CHECKPOINT = Warning "mcpl/rollback-checkpoint",
@@ -342,7 +343,7 @@ rules! {
         "MCPL 0.4 §8.7",
         fix "Look the checkpoint up first, and answer -32005 if you do not have it.";
     ROLLBACK_PARENT = Warning "mcpl/rollback-parent",
-        "In the first `state` that the server returns after a successful `state/rollback`, the `parent` is the checkpoint that it rolled back to.",
+        "In the first `state` that the server returns for a feature set after a successful `state/rollback` of it, the `parent` is the checkpoint that it rolled back to.",
         "MCPL 0.4 §8.2",
         fix "Set the current checkpoint when you roll back, and use it as the next `parent`.";
     CHANNEL_REUSED = Error "mcpl/channel-id-reused",
@@ -457,7 +458,8 @@ impl McplObserver {
         if message.envelope.kind == MessageKind::Request {
             self.scopes.called(message, &self.sets, findings);
         }
-        self.state.tool_call(message, findings);
+        let tool = message.request.map_or(message.content, |asked| &asked.params)["name"].as_str().unwrap_or_default();
+        self.state.tool_call(message, self.scopes.set_of(tool, &self.sets), findings);
     }
 
     fn initialize(&mut self, message: &Observed<'_>, findings: &mut Findings) {
@@ -496,7 +498,10 @@ impl McplObserver {
             return;
         }
         let Some(path) = capability(method) else { return };
-        let lacks = ["client", "server"].into_iter().zip(blocks).find(|(_, block)| !grants(*block, path));
+        // Only servers declare it (MCPL 0.4 §5.2).
+        let of_servers = method == "model/info";
+        let mut sides = ["client", "server"].into_iter().zip(blocks).skip(usize::from(of_servers));
+        let lacks = sides.find(|(_, block)| !grants(*block, path));
         self.once(&CAPABILITY, method, message.seq, lacks.is_none(), findings, || {
             format!(
                 "{method} was sent, but the {} did not declare {}",
@@ -574,13 +579,26 @@ fn check_error(method: &str, message: &Observed<'_>, findings: &mut Findings) {
     };
     findings.check(&CODE, message.seq, in_place, || format!("{method} was answered by error {code}"));
     let both = [Side::Client, Side::Server].map(|side| block(message.declared, side));
-    if capability(method).is_some_and(|path| both.iter().all(|block| grants(*block, path))) {
+    if capability(method).is_some_and(|path| both.iter().all(|block| grants(*block, path)))
+        && is_rightly_sent(method, &both)
+    {
         let unknown = code == errors::METHOD_NOT_FOUND;
         findings.check(&DECLARED_REFUSED, message.seq, !unknown, || {
             format!("{method} was declared, but answered by error {code}")
         });
     }
     check_undeclared_refusal(method, code, message, findings);
+}
+
+/// Whether a request with this method is one to answer, not a notification that was sent as a request.
+fn is_rightly_sent(method: &str, [client, server]: &[Option<&Value>; 2]) -> bool {
+    let blocks = |block: &Option<&Value>| {
+        block.and_then(|block| block.pointer("/contextHooks/afterInference/blocking")) == Some(&Value::Bool(true))
+    };
+    match method {
+        super::AFTER_INFERENCE => blocks(client) && blocks(server),
+        _ => DESCRIPTOR.methods.iter().any(|spec| spec.name == method && spec.kind != MethodKind::Notification),
+    }
 }
 
 fn check_undeclared_refusal(method: &str, code: i64, message: &Observed<'_>, findings: &mut Findings) {

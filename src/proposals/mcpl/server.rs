@@ -211,6 +211,7 @@ impl ServerSide for McplServerSide {
 
     fn request(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> Option<Answer> {
         Some(match method {
+            "context/beforeInference" | "context/afterInference" if self.negotiated.only_pushes() => return None,
             "context/beforeInference" => Ok(self.before_inference(params, cx)),
             "context/afterInference" => Ok(self.after_inference(params, cx)),
             "state/rollback" => self.roll_back(params, cx),

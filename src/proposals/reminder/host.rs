@@ -177,7 +177,8 @@ impl ReminderHostSide {
         for (server, queue) in &mut self.queues {
             let follows = queue.policy.word("role_hints") == "follow";
             let max = queue.policy.length("most_bytes");
-            for held in queue.held.iter_mut().filter(|held| held.spec.propagate.reaches(agent)) {
+            let is_due = |held: &&mut Held| held.spec.propagate.reaches(agent) && !held.in_this_turn;
+            for held in queue.held.iter_mut().filter(is_due) {
                 if agent == Agent::Main {
                     (held.rendered, held.in_this_turn) = (held.rendered + 1, true);
                 }
@@ -278,7 +279,10 @@ impl HostSide for ReminderHostSide {
 
     fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         match moment {
-            LifecycleEvent::Prompt(agent) => self.render(cx, *agent),
+            // A reminder that arrived during a tool call is in the next prompt of the same turn (AMB-B9).
+            LifecycleEvent::Prompt(agent) | LifecycleEvent::FurtherPrompt(agent @ Agent::Main) => {
+                self.render(cx, *agent);
+            }
             LifecycleEvent::TurnOver(Agent::Main) => self.age(cx),
             LifecycleEvent::Compacted => {
                 for (server, queue) in &mut self.queues {

@@ -104,7 +104,7 @@ rules! {
         "Reminder RFC, Open questions 2",
         fix "Keep the reminder until you have answered the call, or put the text into the tool's result.";
     NO_UPDATE = Info "reminder/no-resource-update",
-        "A server that sends a reminder about a file (the part of `dedupeKey` after the colon) also sends `notifications/resources/updated` for it within 2 s, if the client subscribed to the file.",
+        "A server that sends a reminder about a file (the part of `dedupeKey` after the colon) also sends `notifications/resources/updated` for it within 2 s, if the client subscribed to the file. Checked when a later message arrives.",
         "Reminder RFC, Positioning vs file-watcher / build-watcher use cases",
         fix "Send `notifications/resources/updated` with the file's URI together with the reminder.";
     TURN_BUDGET = Warning "reminder/turn-budget",

@@ -152,6 +152,7 @@ impl ReelReader {
                     return Ok(Some(Item::Damage(damage)));
                 }
                 None if self.ended && !self.joining.open.is_empty() => self.joining.let_go(),
+                None if self.ended => return Ok(self.of_original.take().map(Item::Damage)),
                 None => return Ok(None),
             }
         }

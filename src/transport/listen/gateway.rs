@@ -17,8 +17,8 @@ use crate::protocol::revision::{Era, Revision};
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::Body;
 use crate::transport::link::Link;
-use crate::wire::MessageLimit;
 use crate::wire::{Direction, Envelope, MessageKind};
+use crate::wire::{MessageLimit, json};
 use direct::{Directs, MESSAGES, SSE};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -302,6 +302,18 @@ impl Gateway {
         let envelope = Envelope::scan(&message);
         if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is not valid JSON"));
+        }
+        let is_message = |kind: MessageKind| !matches!(kind, MessageKind::Unclassified | MessageKind::Batch);
+        let is_any = match envelope.kind {
+            MessageKind::Batch => json::items(&message).any(|item| is_message(Envelope::scan(item).kind)),
+            kind => is_message(kind),
+        };
+        if !is_any {
+            return Err(rpc_error(
+                StatusCode::BAD_REQUEST,
+                errors::INVALID_REQUEST,
+                "the body has no JSON-RPC message",
+            ));
         }
         let version = http::modern_version(&envelope).map(|version| Era::of_version(&version));
         if version == Some(Era::Modern) {

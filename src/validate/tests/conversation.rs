@@ -341,6 +341,10 @@ fn a11_a_context_whose_time_is_over_is_not_awaited() {
     assert_eq!(count(&super::run(&script(1400, "")), "conversation/not-awaited"), 1);
     for quiet in [
         script(1501, ""),
+        // The host's clock starts before the recorder sees the message.
+        script(1499, ""),
+        // The host cancels a request when its own time limit is over.
+        script(1100, r#"@1099 c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#),
         script(1400, r#"s>c {"id":1,"result":{}}"#),
         script(1400, r#"s>c {"id":1,"error":{"code":-32603,"message":"x"}}"#),
     ] {
@@ -350,6 +354,57 @@ fn a11_a_context_whose_time_is_over_is_not_awaited() {
     let hook = script(1400, "")
         .replace("note inferred", r#"c>s {"id":2,"method":"context/afterInference","params":{"inferenceId":"i"}}"#);
     assert_eq!(count(&super::run(&hook), "conversation/not-awaited"), 1);
+}
+
+/// The server refuses the request, and gets the message as a notification. Its time limit began with the request.
+#[test]
+fn a11_each_message_is_judged_once_and_from_its_first_copy_on() {
+    let fallen_back = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+        @1000 c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+        @1200 s>c {"id":1,"error":{"code":-32601,"message":"?"}}
+        c>s {"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+        @1500 note inferred"#;
+    assert_eq!(count(&super::run(fallen_back), "conversation/not-awaited"), 0);
+    let again = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+        @1000 c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+        @1100 note inferred
+        @1200 note inferred"#;
+    assert_eq!(count(&super::run(again), "conversation/not-awaited"), 1);
+}
+
+/// A request, too, wants an answer; not one that the host cancelled before the server had its time.
+#[test]
+fn a8_a_message_without_an_answer_is_reported_whatever_carries_it() {
+    let script = |cancel: &str| {
+        format!(
+            r#"hello 2025-11-25 {{}} | {{"conversationEvents":{{"onUserMessage":true}}}}
+               @1000 c>s {{"id":1,"method":"conversation/userMessage","params":{{"messageId":"m1","content":"hi"}}}}
+               {cancel}
+               @2000 c>s {{"id":2,"method":"conversation/userMessage","params":{{"messageId":"m2","content":"ho"}}}}
+               s>c {{"id":2,"result":{{}}}}"#
+        )
+    };
+    let cancel =
+        |at: u32| script(&format!(r#"@{at} c>s {{"method":"notifications/cancelled","params":{{"requestId":1}}}}"#));
+    for (script, findings) in [(script(""), 1), (cancel(1500), 1), (cancel(1200), 0)] {
+        assert_eq!(count(&super::run(&script), "conversation/unanswered"), findings, "{script}");
+    }
+}
+
+/// The second server gets no message while the user's permission for it is revoked.
+#[test]
+fn a3_a19_what_the_user_revoked_is_not_left_out() {
+    let script = |marks: [&str; 2]| {
+        let [revoked, granted] = marks;
+        FORGOTTEN
+            .replace("stream 0\n    @9000", &format!("{revoked}\n    stream 0\n    @9000"))
+            .replace("stream 1\n    c>s {\"id\":3", &format!("stream 1\n    {granted}\n    c>s {{\"id\":3"))
+    };
+    for (marks, findings) in
+        [(["note revoked", "note granted"], 0), (["", ""], 1), (["note granted", "note granted"], 1)]
+    {
+        assert_eq!(count(&super::run(&script(marks)), "conversation/not-fanned-out"), findings, "{marks:?}");
+    }
 }
 
 #[test]

@@ -274,6 +274,8 @@ fn d22_to_d24_a_context_tools_arguments_are_the_template_filled_in() {
     assert_eq!(count(&kept, "hooks/not-substituted") + count(&kept, "hooks/variable-changed"), 0);
     let emptied = with_hook("session_start", r#"{"q":"x {tool_output}"}"#, &recall(r#"{"q":"x "}"#));
     assert_eq!(count(&emptied, "hooks/variable-changed"), 1);
+    let nothing = with_hook("session_start", r#"{"q":"{tool_output}"}"#, &recall(r#"{"q":null}"#));
+    assert_eq!(count(&nothing, "hooks/variable-changed"), 1);
 }
 
 #[test]
@@ -323,6 +325,15 @@ fn d7_hooks_are_found_under_experimental() {
     assert_eq!(count(&script(experimental), "hooks/unsupported-event"), 1);
     assert_eq!(count(&script(&experimental.replace("start", "end")), "hooks/unsupported-event"), 0);
     assert_eq!(count(&script("{}"), "hooks/without-client"), 1);
+    // What is no event breaks the schema, and nothing else.
+    for event in ["null", "7"] {
+        let script = format!(
+            r#"hello 2025-11-25 {{"hooks":{{"supported_events":["session_start"]}}}} | {{"hooks":{{"declarations":[
+               {{"event":{event},"context":"x","priority":"suggestion"}}]}}}}"#
+        );
+        assert_eq!(count(&script, "hooks/unsupported-event"), 0, "{event}");
+        assert!(count(&script, "schema/capability") > 0, "{event}");
+    }
 }
 
 /// A server may have instructions and hooks, and neither affects the other.

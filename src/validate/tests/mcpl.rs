@@ -898,6 +898,88 @@ fn c5_before_the_first_update_is_nothing_where_none_is_due() {
     }
 }
 
+/// Resumed states, rollbacks of other sets, refusals of what is wrong, closed channels, and what only servers declare.
+#[test]
+fn what_the_proposal_allows_for_states_channels_and_refusals_is_no_violation() {
+    let sets = r#"s>c {"method":"featureSets/changed","params":{"added":{"git":{"description":"d","uses":["tools"],
+        "rollback":true}}}}
+        c>s {"id":90,"method":"tools/list","params":{}}
+        s>c {"id":90,"result":{"tools":[{"name":"t","inputSchema":{"type":"object"},"_meta":{"featureSet":"a.files"}},
+            {"name":"g","inputSchema":{"type":"object"},"_meta":{"featureSet":"git"}}]}}"#;
+    let push = r#""method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+        "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}"#;
+    for (rule, script) in [
+        (
+            "mcpl/unknown-parent",
+            r#"c>s {"id":1,"method":"tools/call","params":{"name":"t","checkpoint":"old"}}
+               s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"new","parent":"old"}}}"#
+                .to_owned(),
+        ),
+        (
+            "mcpl/rollback-parent",
+            format!(
+                r#"{sets}
+                   c>s {{"id":1,"method":"tools/call","params":{{"name":"g"}}}}
+                   s>c {{"id":1,"result":{{"content":[],"state":{{"checkpoint":"g1","parent":null}}}}}}
+                   c>s {{"id":2,"method":"tools/call","params":{{"name":"t"}}}}
+                   s>c {{"id":2,"result":{{"content":[],"state":{{"checkpoint":"k1","parent":null}}}}}}
+                   c>s {{"id":3,"method":"state/rollback","params":{{"featureSet":"a.files","checkpoint":"k1"}}}}
+                   s>c {{"id":3,"result":{{"checkpoint":"k1","success":true}}}}
+                   c>s {{"id":4,"method":"tools/call","params":{{"name":"g"}}}}
+                   s>c {{"id":4,"result":{{"content":[],"state":{{"checkpoint":"g2","parent":"g1"}}}}}}"#
+            ),
+        ),
+        (
+            "mcpl/rollback-code",
+            r#"c>s {"id":1,"method":"state/rollback","params":{"featureSet":7,"checkpoint":"k1"}}
+               s>c {"id":1,"error":{"code":-32602,"message":"featureSet must be a string"}}"#
+                .to_owned(),
+        ),
+        (
+            "mcpl/declared-refused",
+            r#"c>s {"id":1,"method":"channels/outgoing/complete","params":{"inferenceId":"i","conversationId":"c",
+                   "channelId":"thinking","content":[]}}
+               s>c {"id":1,"error":{"code":-32601,"message":"method not found"}}"#
+                .to_owned(),
+        ),
+        (
+            "mcpl/event-accepted-twice",
+            format!(
+                r#"s>c {{"id":1,{push}}}
+                   c>s {{"id":1,"result":{{"accepted":true,"inferenceId":"i1"}}}}
+                   s>c {{"id":2,{push}}}
+                   c>s {{"id":2,"result":{{"accepted":true}}}}"#
+            ),
+        ),
+        (
+            "mcpl/unregistered-channel",
+            r#"s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:a","type":"d","label":"l",
+                   "direction":"bidirectional"}]}}
+               c>s {"id":1,"result":{}}
+               c>s {"id":2,"method":"channels/close","params":{"channelId":"d:a"}}
+               s>c {"id":2,"result":{"closed":true}}
+               s>c {"id":3,"method":"channels/incoming","params":{"messages":[{"channelId":"d:a","messageId":"m",
+                   "author":{"id":"u","name":"U"},"timestamp":"2026-01-01T00:00:00Z","content":[]}]}}
+               c>s {"id":3,"result":{"results":[{"messageId":"m","accepted":false}]}}"#
+                .to_owned(),
+        ),
+    ] {
+        let found = super::found(&format!("$UPDATED\n{script}"));
+        assert!(!found.contains(rule), "{rule}: {found:?}");
+    }
+    let asked = super::found(
+        r#"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4"}}} | {"experimental":{"mcpl":{"version":"0.4",
+               "modelInfo":true}}}
+           s>c {"id":1,"method":"model/info","params":{}}"#,
+    );
+    assert!(!asked.contains("mcpl/capability-missing"), "{asked:?}");
+    let undeclared = super::found(
+        r#"$UPDATED
+           c>s {"id":1,"method":"state/rollback","params":{"featureSet":"nope","checkpoint":"k1"}}"#,
+    );
+    assert!(undeclared.contains("mcpl/rollback-undeclared"), "{undeclared:?}");
+}
+
 /// What looks like a violation, but is none.
 #[test]
 fn some_answers_and_inferences_are_allowed() {

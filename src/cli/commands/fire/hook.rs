@@ -39,7 +39,7 @@ pub(crate) struct HookArgs {
     /// The tool's name without a prefix (for tool events).
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// The server that provides the tool.
+    /// The server that provides the tool (default: none; the tool belongs to the host).
     #[arg(long, value_name = "NAME")]
     tool_server: Option<String>,
     /// The tool's arguments (repeatable): name=text, name:=JSON, a JSON object, @file, or - for stdin.
@@ -117,8 +117,6 @@ pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, Command
             connection.runner.close().await;
             return Err(server.end_after(error, context.notices()).await);
         }
-        let mut event = event;
-        event.tool_server_info_name = handshake.server_info["name"].as_str().map(str::to_owned);
         let declarations = Declarations::parse(&handshake.server_capabilities);
         let mut due = Some(Duration::ZERO);
         while let Some(at) = due {

@@ -41,7 +41,7 @@ Examples:
   mcpreel fire user-message hello --repeat 100 --format json -- my-server
   mcpreel fire user-message schema --expect .outcome.context -- my-server
 
-Exit codes: 0 a response in time, even an empty one, or none to a notification; 1 not subscribed or refused; 4 the server failed; 5 no response in time.")]
+Exit codes: 0 a response in time, even an empty one, or none to a notification; 1 not subscribed, refused, or an invalid context; 4 the server failed; 5 no response in time.")]
 pub(crate) struct UserMessageArgs {
     /// The message: its text, @file, or - for stdin.
     #[arg(value_parser = TextParser, allow_hyphen_values = true)]
@@ -299,8 +299,8 @@ fn print(reported: &MessageReport, args: &UserMessageArgs, context: &Context) ->
         printer.line(&format!("{server} refused the message after {took}: {code} {}", visible_text(message)))?;
     } else if is_silence(reported, said) {
         let limit = duration(nanoseconds(args.deadline));
-        printer
-            .line(&format!("no context within {limit} (sent as a {carrier}: {server} stays silent if it has none)"))?;
+        let hint = "a server without one should send an empty context";
+        printer.line(&format!("no context within {limit} (sent as a {carrier}; {hint})"))?;
     } else if said.timed_out {
         let limit = duration(nanoseconds(args.deadline));
         printer
@@ -344,5 +344,7 @@ fn judge(reported: &MessageReport, args: &UserMessageArgs) -> Result<Outcome, Co
         let error = CommandError::new(ErrorKind::Timeout, format!("no response within {:?}", args.deadline));
         return Err(error.hint("allow more time with --deadline"));
     }
-    Ok(if said.refused.is_some() { Outcome::Findings } else { Outcome::Clean })
+    // A remark without a context says why it could not be read.
+    let is_unread = said.context.is_none() && !said.remarks.is_empty();
+    Ok(if said.refused.is_some() || is_unread { Outcome::Findings } else { Outcome::Clean })
 }

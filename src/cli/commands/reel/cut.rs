@@ -1,6 +1,7 @@
 //! `reel cut`: writes a part of a reel.
 
 use crate::cli::packs::PackOptions;
+use crate::cli::recordings::append_gap;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::{Context, Outcome};
@@ -81,7 +82,7 @@ pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandE
     let out = Output::create(&args.output, args.force)?;
     let mut cut = Cut::new(selection);
     let (mut events, mut stderr) = (0u64, Vec::new());
-    reel.each_event(|event| {
+    let damage = reel.each_event(|event| {
         events += 1;
         if event.header.kind == EventKind::Stderr {
             stderr.push((event.header.seq, cut.is_inside(event.header)));
@@ -102,19 +103,26 @@ pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandE
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
     let mut warning = SecretWarning::of_reel(&args.redact, &header)?;
+    let mut last_time = 0;
     reel.each_event(|event| match kept.contains(&event.header.seq) {
         true => {
             warning.take(event);
+            last_time = event.header.time;
             writer.append(event.again()).map_err(writing)
         }
         false => Ok(()),
     })?;
+    damage.iter().try_for_each(|damage| append_gap(&mut writer, last_time, damage)).map_err(writing)?;
     let (out, _) = writer.finish().map_err(writing)?;
     out.finish()?;
     context.printer.note(&format!("{about} in {}", args.output.display()));
     let left_out: Vec<bool> = stderr.into_iter().filter(|one| !kept.contains(&one.0)).map(|one| one.1).collect();
     note_stderr(&left_out, context);
     warning.print_of_reel(&args.output);
+    if let Some(damage) = damage {
+        context.printer.note(&format!("{}: {damage}; a gap takes its place", reel.shown.display()));
+        return Ok(Outcome::Findings);
+    }
     Ok(Outcome::Clean)
 }
 

@@ -85,5 +85,6 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, Comman
     let (events, reels) = (counted(events, "event"), counted(args.reels.len() as u64, "reel"));
     context.printer.note(&format!("{events} of {reels} in {}", args.output.display()));
     warning.print_of_reel(&args.output);
-    Ok(Outcome::Clean)
+    let is_damaged = lanes.iter().any(|lane| lane.is_damaged);
+    Ok(if is_damaged { Outcome::Findings } else { Outcome::Clean })
 }

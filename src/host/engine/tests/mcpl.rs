@@ -693,6 +693,57 @@ fn c75_a_blocking_hook_that_fails_lets_the_answer_through_or_withholds_it() {
     }
 }
 
+/// A result that is no decision is as good as none; so is a server that is gone.
+#[test]
+fn c75_fail_closed_withholds_the_answer_unless_the_hook_decided() {
+    for (result_text, is_shown) in [
+        (json!({"featureSet": "memory.extraction"}), true),
+        (json!({"featureSet": "memory.extraction", "modifiedResponse": 5}), false),
+        (json!({"featureSet": "nobody.knows"}), false),
+        (Value::Null, false),
+        (json!("x"), false),
+    ] {
+        let mut strict = block();
+        strict["contextHooks"] = json!({"afterInference": {"blocking": true}});
+        let answer = result_text.clone();
+        let script = live(strict, move |method, _, id| match method {
+            "context/afterInference" => result(id, &answer),
+            _ => Vec::new(),
+        });
+        let mut stage = stage(vec![("m", script)], &[("mcpl.on_failure", None, json!("closed"))]);
+        let mut shown = || {
+            stage.turn("x");
+            let Some(OrderResult::Turn { answer: Ok(answer), .. }) = stage.done.last() else { panic!("a turn") };
+            answer.clone()
+        };
+        let said = shown();
+        assert_eq!(!said.starts_with("[the answer is withheld"), is_shown, "{result_text}: {said}");
+    }
+    let mut strict = block();
+    strict["contextHooks"] = json!({"afterInference": {"blocking": true}});
+    let mut stage = stage(vec![("m", live(strict, silent))], &[("mcpl.on_failure", None, json!("closed"))]);
+    let outputs = stage.host.closed(stage.now, ServerId(0), None);
+    stage.play(outputs);
+    stage.turn("x");
+    let Some(OrderResult::Turn { answer: Ok(answer), .. }) = stage.done.last() else { panic!("a turn") };
+    assert!(answer.contains("no longer connected"), "{answer}");
+}
+
+/// A server without a set that uses hooks does not escape from an option that disables all sets.
+#[test]
+fn c17_what_no_set_uses_is_off_where_all_sets_are() {
+    for (disabled, asked) in [(json!("other.*"), 1), (json!("*"), 0)] {
+        for sets in [json!({}), json!({"other": set("pushEvents")})] {
+            let mut hooked = block();
+            hooked["featureSets"] = sets.clone();
+            hooked["contextHooks"] = json!({"beforeInference": true});
+            let mut stage = stage(vec![("m", live(hooked, silent))], &[("mcpl.disabled", None, disabled.clone())]);
+            stage.turn("x");
+            assert_eq!(stage.by("context/beforeInference").len(), asked, "{disabled} {sets}");
+        }
+    }
+}
+
 /// A server that requests an inference and pushes an event while it handles each hook.
 fn nesting() -> Script {
     let mut hooks = 0;

@@ -34,6 +34,7 @@ fn judge_matcher(matcher: &Matcher, event: &Event, notes: &mut Vec<String>) -> R
             let actual = event.tool_server.as_deref().unwrap_or("the host itself");
             return Err(format!("tool_server is {server:?}, but the tool belongs to {actual}"));
         }
+        notes.push(format!("tool_server {server:?} provides the tool"));
     }
     if let Some(needle) = &matcher.input_contains {
         notes.push(match_input(needle, &event.tool_input)?);

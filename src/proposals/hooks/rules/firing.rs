@@ -188,7 +188,7 @@ impl Firing {
     /// Checks a call of a hook's context tool. Returns whether the arguments are those of the hook.
     fn check_call(&self, hook: &Hook, arguments: &Value, seq: u64, findings: &mut Findings) -> bool {
         let mut texts = Vec::new();
-        if !same_shape(&hook.arguments, arguments, &mut texts) {
+        if !same_shape(&hook.arguments, arguments, &hook.event, &mut texts) {
             let changed = substituted_key(&hook.arguments, arguments, &hook.event);
             if let Some((template, key)) = changed {
                 findings.note(&KEY_SUBSTITUTED, seq, format!("the client sent the member {template:?} as {key:?}"));
@@ -314,19 +314,27 @@ fn holds_variables(value: &Value) -> bool {
     }
 }
 
-/// Whether arguments have the members and constant values of a template. Adds pairs of their texts to `texts`.
-fn same_shape<'a>(template: &'a Value, arguments: &'a Value, texts: &mut Vec<(&'a str, &'a str)>) -> bool {
+/// Whether arguments have the members and constant values of a template. Adds pairs of their texts to `texts`; one is
+/// `null` where the client sent that for variables without a value at the event.
+fn same_shape<'a>(template: &'a Value, arguments: &'a Value, event: &str, texts: &mut Vec<(&'a str, &'a str)>) -> bool {
     match (template, arguments) {
         (Value::String(template), Value::String(text)) => {
             texts.push((template, text));
             true
         }
+        (Value::String(template), Value::Null)
+            if has_variables(template) && !variables(template).any(|name| has_variable(event, name)) =>
+        {
+            texts.push((template, "null"));
+            true
+        }
         (Value::Array(some), Value::Array(others)) => {
-            some.len() == others.len() && some.iter().zip(others).all(|(one, other)| same_shape(one, other, texts))
+            let mut pairs = some.iter().zip(others);
+            some.len() == others.len() && pairs.all(|(one, other)| same_shape(one, other, event, texts))
         }
         (Value::Object(some), Value::Object(others)) => {
             let same = |(name, one): (&String, &'a Value)| match others.get(name) {
-                Some(other) => same_shape(one, other, texts),
+                Some(other) => same_shape(one, other, event, texts),
                 None => false,
             };
             some.len() == others.len() && some.iter().all(same)

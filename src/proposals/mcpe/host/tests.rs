@@ -186,7 +186,10 @@ fn f3_events_stand_once_in_the_next_prompt_and_wake_nobody() {
     bench.grant(token, "a");
     bench.event("a", "1");
     bench.receive(BATCH, &json!({"subscriptionId": "a", "events": [event("1"), event("2")]}));
-    assert_eq!((bench.reported("event"), bench.reported("duplicate")), (2, 1));
+    // Another form of delivery may bring the same event; the same form, only once.
+    assert_eq!((bench.reported("event"), bench.reported("known event"), bench.reported("duplicate")), (2, 1, 0));
+    bench.event("a", "1");
+    assert_eq!(bench.reported("duplicate"), 1);
     assert!(!bench.effects.iter().any(|effect| matches!(effect, Effect::Inject(_))));
     let prompt = bench.prompt();
     assert_eq!((prompt.len(), prompt[0].contains(r#""n":1"#)), (2, true));

@@ -136,6 +136,9 @@ impl McplHostSide {
     pub(super) fn begin_chain(&mut self, cx: &mut HostCx<'_>, answer: &str, usage: Usage) {
         let Some(turn) = &mut self.turn else { return };
         turn.usage = usage;
+        if let Some(gone) = self.gone.first() {
+            return cx.rewrite(Err(format!("{gone}, whose blocking hook must agree, is no longer connected")));
+        }
         let left: VecDeque<ServerId> =
             self.peers.iter().filter(|(_, peer)| blocks(peer)).map(|(server, _)| *server).collect();
         if !left.is_empty() {
@@ -165,23 +168,20 @@ impl McplHostSide {
         asked: &RequestKind,
         outcome: Result<Value, String>,
     ) {
-        match (outcome, self.peers.get(&server), &mut self.chain) {
-            (Ok(result), Some(peer), Some(chain)) => {
-                let contribution = Contribution { server, peer, asked, result: &result };
-                if contribution.speaks_for_a_set(cx, AFTER)
-                    && let Some(text) = contribution.modified(cx)
-                {
-                    (chain.text, chain.is_changed) = (text, true);
-                }
+        let Some(peer) = self.peers.get(&server) else { return self.next_in_chain(cx) };
+        let reviewed = match &outcome {
+            Ok(result) => Contribution { server, peer, asked, result }.review(cx),
+            Err(why) => {
+                hook_failed(cx, server, asked, why);
+                Err(why.clone())
             }
-            (Err(why), peer, _) => {
-                let is_closed = peer.is_some_and(|peer| peer.policy.word("on_failure") == "closed");
-                hook_failed(cx, server, asked, &why);
-                if is_closed {
-                    self.chain = None;
-                    let name = cx.server(server).map_or("", |view| view.name.as_str());
-                    cx.rewrite(Err(format!("the blocking hook of {name} failed: {why}")));
-                }
+        };
+        match (reviewed, &mut self.chain) {
+            (Ok(Some(text)), Some(chain)) => (chain.text, chain.is_changed) = (text, true),
+            (Err(why), _) if peer.fails_closed() => {
+                self.chain = None;
+                let name = cx.server(server).map_or("", |view| view.name.as_str());
+                cx.rewrite(Err(format!("the blocking hook of {name} failed: {why}")));
             }
             _ => {}
         }
@@ -224,8 +224,24 @@ impl Contribution<'_> {
         cx.report(what, Some(self.server), text, data);
     }
 
+    /// What a blocking hook makes of the answer: another text, or nothing.
+    ///
+    /// # Errors
+    /// Why its result is no decision.
+    fn review(&self, cx: &mut HostCx<'_>) -> Result<Option<String>, String> {
+        if !self.speaks_for_a_set(cx, AFTER) {
+            return Err("its result was dropped".to_owned());
+        }
+        self.modified(cx)
+    }
+
     /// Whether its set may contribute. A response cannot be refused, so it is dropped instead (AMB-C14).
     fn speaks_for_a_set(&self, cx: &mut HostCx<'_>, uses: &str) -> bool {
+        if !self.result.is_object() {
+            let text = "the response to a hook was dropped, because it is not an object";
+            self.report(cx, "malformed", text, "failure", Value::Null);
+            return false;
+        }
         let set = &self.result["featureSet"];
         if set.is_null() {
             let text = "the response to a hook names no feature set, but is used";
@@ -246,18 +262,21 @@ impl Contribution<'_> {
     }
 
     /// The changed answer, if there is one.
-    fn modified(&self, cx: &mut HostCx<'_>) -> Option<String> {
+    ///
+    /// # Errors
+    /// It is no text.
+    fn modified(&self, cx: &mut HostCx<'_>) -> Result<Option<String>, String> {
         match &self.result["modifiedResponse"] {
-            Value::Null => None,
+            Value::Null => Ok(None),
             Value::String(text) => {
                 let more = json!({"metadata": self.result["metadata"]});
                 self.report(cx, "rewritten", "the server changed the answer", "success", more);
-                Some(text.clone())
+                Ok(Some(text.clone()))
             }
             _ => {
                 let text = "the answer was not changed, because modifiedResponse is not a string";
                 self.report(cx, "malformed", text, "failure", Value::Null);
-                None
+                Err("its modifiedResponse is not a string".to_owned())
             }
         }
     }

@@ -140,11 +140,12 @@ impl Sets {
         self.is_consented && is_wanted
     }
 
-    /// Whether something that feature sets are declared to use may be used: an enabled set lists it, or no set does.
+    /// Whether something that feature sets are declared to use may be used: an enabled set lists it. If no set does,
+    /// whether a set of any name would be enabled, so that a server gains nothing by declaring none.
     pub(super) fn lets(&self, what: &str) -> bool {
         let mut sets = self.using(what).peekable();
         match sets.peek() {
-            None => self.is_consented,
+            None => self.is_on(""),
             Some(_) => sets.any(|set| self.is_on(set)),
         }
     }

@@ -74,7 +74,7 @@ impl Channels {
                 findings.check(&CLOSED_UNKNOWN, message.seq, id.is_none() || known, || {
                     format!("the server closed {:?}, which is not registered", id.unwrap_or_default())
                 });
-                self.known.remove(&id.unwrap_or_default().to_owned());
+                // It stays registered until `channels/changed` removes it.
             }
             ("channels/close" | "channels/publish", Error) => self.refused(method, message, findings),
             ("channels/publish", Request | Notification) => self.publish(message, findings),

@@ -82,7 +82,7 @@ impl Scopes {
 
     /// The feature set of a tool: the one in its definition, or, if no definition names one, the only set that uses
     /// tools (AMB-C4).
-    fn set_of<'a>(&'a self, tool: &str, sets: &'a Sets) -> Option<&'a str> {
+    pub(super) fn set_of<'a>(&'a self, tool: &str, sets: &'a Sets) -> Option<&'a str> {
         if !self.tools.is_empty() {
             return self.tools.get(&tool.to_owned()).map(String::as_str);
         }

@@ -46,7 +46,7 @@ impl Sets {
     }
 
     /// Whether a set is certainly not declared. Without any declared sets, no name counts as unknown.
-    fn is_unknown(&self, set: &str) -> bool {
+    pub(super) fn is_unknown(&self, set: &str) -> bool {
         !self.lost && self.declared.as_ref().is_some_and(|sets| !sets.contains_key(set))
     }
 

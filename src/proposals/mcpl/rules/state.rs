@@ -10,8 +10,8 @@ use crate::proposals::recent::{Digest, Recent, digest};
 pub(super) struct States {
     /// Digests of data, patch and parent; `None` for an id that is known only from a rollback.
     checkpoints: Recent<String, Option<Digest>>,
-    /// The checkpoint of the last rollback, until the server returns the next one.
-    rolled_back: Option<String>,
+    /// The feature set and the checkpoint of the last rollback, until the server returns the set's next one.
+    rolled_back: Option<(String, String)>,
     reconstruction: Reconstruction,
     lost: bool,
 }
@@ -39,19 +39,19 @@ impl States {
         self.checkpoints.contains(&checkpoint.to_owned()) || self.checkpoints.has_forgotten() || self.lost
     }
 
-    /// Checks a `tools/call` or its response.
-    pub(super) fn tool_call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+    /// Checks a `tools/call` or its response. `set` is the tool's feature set, if it is known.
+    pub(super) fn tool_call(&mut self, message: &Observed<'_>, set: Option<&str>, findings: &mut Findings) {
         match message.envelope.kind {
             MessageKind::Request => self.called(message, findings),
             MessageKind::Result if message.content.get("state").is_some() => {
-                self.given(message, findings);
+                self.given(message, set, findings);
                 self.reconstruction.given(message, findings);
             }
             _ => {}
         }
     }
 
-    fn called(&self, message: &Observed<'_>, findings: &mut Findings) {
+    fn called(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         check_call(message, findings);
         self.reconstruction.called(message, findings);
         if let Some(checkpoint) = message.content["checkpoint"].as_str() {
@@ -59,10 +59,13 @@ impl States {
             findings.check(&UNKNOWN_CHECKPOINT, message.seq, known, || {
                 format!("the host named the checkpoint {checkpoint:?}, which the server never returned")
             });
+            if !known {
+                self.checkpoints.insert(checkpoint.to_owned(), None);
+            }
         }
     }
 
-    fn given(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+    fn given(&mut self, message: &Observed<'_>, set: Option<&str>, findings: &mut Findings) {
         let (seq, state) = (message.seq, &message.content["state"]);
         let both = state.get("data").is_some() && state.get("patch").is_some();
         findings.check(&STATE_BOTH, seq, !both, || "the state contains data and patch".to_owned());
@@ -71,7 +74,8 @@ impl States {
         findings.check(&STATE_SHAPE, seq, violations.is_empty(), || join(&violations));
         let Some(checkpoint) = state["checkpoint"].as_str() else { return };
         let parent = state["parent"].as_str();
-        if let Some(target) = self.rolled_back.take() {
+        let is_its = |(of, _): &mut (String, String)| set.is_none_or(|set| set == of);
+        if let Some((_, target)) = self.rolled_back.take_if(is_its) {
             findings.check(&ROLLBACK_PARENT, seq, parent == Some(target.as_str()), || {
                 format!("the parent is {} after a rollback to {target:?}", state["parent"])
             });
@@ -92,11 +96,13 @@ impl States {
     pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, sets: &Sets, findings: &mut Findings) {
         match (method, message.envelope.kind) {
             ("state/rollback", MessageKind::Request) => {
-                let set = message.content["featureSet"].as_str().unwrap_or_default();
+                let Some(set) = message.content["featureSet"].as_str() else { return };
                 if let Some(declared) = sets.get(set) {
                     findings.check(&ROLLBACK_UNDECLARED, message.seq, declared["rollback"] == true, || {
                         format!("{set:?} is not declared with rollback: true")
                     });
+                } else if sets.is_unknown(set) {
+                    findings.note(&ROLLBACK_UNDECLARED, message.seq, format!("{set:?} is not declared"));
                 }
             }
             ("state/rollback", MessageKind::Result) => self.rolled_back(message, findings),
@@ -119,11 +125,11 @@ impl States {
             format!("the server never returned {wanted:?}, but answered with success: {success}")
         });
         if success {
-            self.rolled_back = Some(wanted.to_owned());
+            let set = message.request.and_then(|asked| asked.params["featureSet"].as_str()).unwrap_or_default();
+            self.rolled_back = Some((set.to_owned(), answered.as_str().unwrap_or(wanted).to_owned()));
             self.reconstruction.rolled_back(wanted, answered.as_str().unwrap_or(wanted), message.time);
             if let Some(fresh) = answered.as_str().filter(|fresh| *fresh != wanted) {
                 self.checkpoints.insert(fresh.to_owned(), None);
-                self.rolled_back = Some(fresh.to_owned());
             }
         }
     }
@@ -135,7 +141,8 @@ impl States {
         let Some(wanted) = message.request.and_then(|asked| asked.params["checkpoint"].as_str()) else { return };
         let code = message.content["code"].as_i64().unwrap_or_default();
         // The rollback may have been refused for another reason: an unknown method, or a disabled or unknown set.
-        let is_other = matches!(code, errors::INVALID_PARAMS | -32017 | -32023 | -32024);
+        let is_refusal = code == errors::INVALID_PARAMS && asked_correctly("state/rollback", message);
+        let is_other = is_refusal || matches!(code, -32017 | -32023 | -32024);
         findings.check(&ROLLBACK_CODE, message.seq, !is_other, || {
             format!("the server refused the rollback to {wanted:?} with error {code}")
         });

@@ -115,8 +115,7 @@ impl Negotiated {
     /// The server's block at `capabilities.experimental.mcpl` (MCPL 0.4 §5.1 and §6.1). `blocks` is whether
     /// `afterInference` is blocking.
     pub(super) fn block(&self, blocks: bool) -> Value {
-        let only_pushes = self.sets.values().all(|set| set["uses"] == json!(["pushEvents"]));
-        if only_pushes {
+        if self.only_pushes() {
             return json!({"version": "0.4", "pushEvents": true, "featureSets": self.declared_sets()});
         }
         json!({
@@ -127,6 +126,11 @@ impl Negotiated {
             "modelInfo": true,
             "featureSets": self.declared_sets(),
         })
+    }
+
+    /// Whether it declares nothing but push events.
+    pub(super) fn only_pushes(&self) -> bool {
+        self.sets.values().all(|set| set["uses"] == json!(["pushEvents"]))
     }
 
     /// The feature sets in the form of the text, or as an array of objects with names.

@@ -2,7 +2,7 @@
 
 use super::refusal::with_json;
 use super::session::PostGuard;
-use super::streams::{Event, StreamMessage};
+use super::streams::{Event, StreamMessage, is_unnamed_error};
 use super::{VERSION, text};
 use crate::protocol::Revision;
 use crate::protocol::http::{Delivery, EventStream};
@@ -34,6 +34,11 @@ pub(super) async fn answers(said: &mut StreamMessage, is_batch: bool) -> Option<
             false => {}
         }
     }
+    if let [only] = &all[..]
+        && is_unnamed_error(&Envelope::scan(only))
+    {
+        return Some(Answer { message: only.clone(), is_made: false });
+    }
     let items = all.iter().flat_map(|answer| match Envelope::scan(answer).kind {
         MessageKind::Batch => json::items(answer).collect(),
         _ => vec![&answer[..]],
@@ -46,6 +51,10 @@ pub(super) async fn answers(said: &mut StreamMessage, is_batch: bool) -> Option<
 impl Answer {
     /// Its HTTP status. In the modern era, some errors have one (MCP 2026-07-28, Streamable HTTP).
     pub(super) fn status(&self, is_resumable: bool) -> StatusCode {
+        // The server could not accept the message (MCP 2025-11-25, Streamable HTTP).
+        if is_unnamed_error(&Envelope::scan(&self.message)) {
+            return StatusCode::BAD_REQUEST;
+        }
         let code = json::at_path(&self.message, &["error", "code"]);
         let code = code.and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
         match code {

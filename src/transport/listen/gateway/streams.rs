@@ -65,16 +65,22 @@ pub(super) struct ClientRequest {
     token: Option<IdKey>,
     /// Whether it requests log messages, which do not name their request (MCP 2026-07-28, Logging).
     logs: bool,
+    /// Whether an error without an id may answer it: it is in a batch, or its id is neither text nor an integer, so that
+    /// no server can repeat it.
+    may_be_unnamed: bool,
 }
 
 impl ClientRequest {
     /// The requests in a message; several for a batch.
     pub(super) fn read(message: &[u8]) -> Vec<Self> {
+        let is_batch = message.trim_ascii_start().starts_with(b"[");
         each(message, |item, envelope| {
             let id = envelope.id.filter(|_| envelope.kind == MessageKind::Request)?;
             let logs = json::at_path(item, &["params", "_meta", meta::LOG_LEVEL]).is_some();
             let token = key_at(item, &["params", "_meta", "progressToken"]);
-            Some(Self { id: id.key(), text: id.0.to_vec(), token, logs })
+            let is_plain = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
+            let is_odd = !id.0.starts_with(b"\"") && !id.0.iter().all(is_plain);
+            Some(Self { id: id.key(), text: id.0.to_vec(), token, logs, may_be_unnamed: is_batch || is_odd })
         })
     }
 
@@ -362,6 +368,9 @@ impl Streams {
         if !answered.is_empty() && self.answer(&answered, &message) {
             return None;
         }
+        if is_unnamed_error(&envelope) && self.answer_unnamed(&message) {
+            return None;
+        }
         if !self.is_resumable && envelope.method.as_deref() == Some("notifications/cancelled") {
             self.end_subscription(&message);
             return None;
@@ -411,6 +420,17 @@ impl Streams {
         if post.waiting.is_empty() {
             self.posts.remove(place);
         }
+        self.keep(event);
+        true
+    }
+
+    /// Sends an error without an id to the oldest POST that it may refuse as a whole; false if there is none.
+    fn answer_unnamed(&mut self, message: &[u8]) -> bool {
+        let may_be_its = |post: &Post| post.waiting.iter().any(|asked| asked.may_be_unnamed);
+        let Some(place) = self.posts.iter().position(may_be_its) else { return false };
+        let mut post = self.posts.remove(place);
+        let event = post.stream.next(message.to_vec(), false);
+        post.stream.sender.as_ref().map(|sender| sender.give(event.clone()));
         self.keep(event);
         true
     }
@@ -501,6 +521,11 @@ fn each<T>(message: &[u8], read: impl Fn(&[u8], &Envelope<'_>) -> Option<T>) -> 
         MessageKind::Batch => json::items(message).filter_map(|item| read(item, &Envelope::scan(item))).collect(),
         _ => read(message, &envelope).into_iter().collect(),
     }
+}
+
+/// Whether a message is an error that names no request: its sender could not read what it refuses.
+pub(super) fn is_unnamed_error(envelope: &Envelope<'_>) -> bool {
+    envelope.kind == MessageKind::Error && envelope.id.is_none_or(|id| id.0 == b"null")
 }
 
 /// The ids of the requests that a message answers.

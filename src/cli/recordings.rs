@@ -223,7 +223,8 @@ pub(super) fn check_streams(path: &Path, wanted: &[u32], present: &[u32]) -> Res
     let Some(unknown) = wanted.iter().find(|wanted| !present.contains(wanted)) else { return Ok(()) };
     let numbers: Vec<String> = present.iter().map(u32::to_string).collect();
     let error = CommandError::usage(format!("{} has no session {unknown}", path.display()));
-    Err(error.hint(format!("it has {}", numbers.join(", "))))
+    let has = if numbers.len() == 1 { "its only session is" } else { "it has" };
+    Err(error.hint(format!("{has} {}", numbers.join(", "))))
 }
 
 /// Returns the path of the new reel with this number, from 1.

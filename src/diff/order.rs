@@ -1,10 +1,11 @@
 //! Finds notifications that moved across a result: they came before it on one side and after it on the other.
 
 use super::recording::{Unit, UnitKind};
+use crate::wire::Direction;
 use std::collections::{HashMap, HashSet};
 
 /// Returns which pairs are notifications that moved across the result of their request. That is the request that they
-/// refer to, or else the only one that was in progress when they were sent.
+/// refer to, or else, for those of the server, the only one that was in progress when they were sent.
 pub(super) fn crossed(left: &[Unit], right: &[Unit], pairs: &[(usize, usize)]) -> HashSet<usize> {
     let partners: HashMap<usize, usize> = pairs.iter().copied().collect();
     let (owners, others) = (owners(left), owners(right));
@@ -28,6 +29,7 @@ fn owners(units: &[Unit]) -> Vec<Option<usize>> {
         open.retain(|_, end| *end > unit.seq);
         let mut near = open.keys().filter(|(stream, _)| *stream == unit.stream).map(|(_, place)| *place);
         let only = near.next().filter(|_| near.next().is_none());
+        let only = only.filter(|_| unit.direction == Direction::ServerToClient);
         found.push(unit.refers.and_then(|seq| places.get(&seq).copied()).or(only));
         if let Some(answer) = unit.answer.as_ref().filter(|_| unit.kind == UnitKind::Request) {
             open.insert((unit.stream, place), answer.seq);

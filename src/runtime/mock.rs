@@ -14,6 +14,7 @@ use crate::wire::Direction;
 use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::Instant;
 use tokio::sync::oneshot;
@@ -188,6 +189,8 @@ pub(crate) struct MockSessions {
     forward: Option<Forward>,
     observe: TrafficObserver,
     report: Arc<Mutex<Report>>,
+    /// How many sessions play a recorded one.
+    begun: Arc<AtomicU32>,
 }
 
 impl MockSessions {
@@ -198,7 +201,7 @@ impl MockSessions {
         forward: Option<Forward>,
         observe: TrafficObserver,
     ) -> Self {
-        Self { library, settings, forward, observe, report: Arc::default() }
+        Self { library, settings, forward, observe, report: Arc::default(), begun: Arc::default() }
     }
 
     /// Takes what was asked for in the sessions that have ended.
@@ -237,14 +240,20 @@ impl Backend for MockSessions {
         };
         reader.spawn(read).map_err(failed)?;
         let seed = self.settings.seed ^ u64::from(stream) << 32;
-        let settings = Settings { seed, session: stream.saturating_sub(1), ..self.settings.clone() };
+        let begun = Arc::clone(&self.begun);
+        let settings = Settings { seed, session: begun.fetch_add(1, Ordering::Relaxed), ..self.settings.clone() };
         let (library, forward) = (Arc::clone(&self.library), self.forward.clone());
         let (report, (ended, end)) = (Arc::clone(&self.report), oneshot::channel::<()>());
         let server = std::thread::Builder::new().name("session".into());
         let serve = move || {
             let session = MockSession::new(library, settings);
             let out = LinkSink(incoming.clone());
-            let (asked, _) = serve(session, (&arrivals, &sender), out, forward.as_ref());
+            let (mut asked, _) = serve(session, (&arrivals, &sender), out, forward.as_ref());
+            if asked.is_unanswered() {
+                // A client that only found out that the recorded server is of another era has played nobody's part.
+                asked.sessions = 0;
+                begun.fetch_sub(1, Ordering::Relaxed);
+            }
             report.lock().add(asked);
             let _ = incoming.blocking_send(Incoming::Closed);
             drop(ended);

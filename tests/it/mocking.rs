@@ -198,3 +198,37 @@ fn other_sites_have_no_access() {
     }
     mock.end();
 }
+
+/// Clients of both eras ask first whether the server speaks the modern one. That is no session.
+#[test]
+fn a_client_that_asks_for_the_era_first_plays_the_first_session() {
+    let stage = Stage::new();
+    let session = |stream: u64, said: &str| {
+        let about =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+        let met = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "s", "version": "1"}});
+        let text = json!({"content": [{"type": "text", "text": said}]});
+        let lines = [
+            ("c2s", asked(1, "initialize", about)),
+            ("s2c", result(1, met)),
+            ("c2s", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})),
+            ("c2s", asked(2, "tools/call", json!({"name": "now"}))),
+            ("s2c", result(2, text)),
+        ];
+        lines.map(|(direction, content)| {
+            let mut event = message(stream * 100, direction, content);
+            event["stream"] = stream.into();
+            event
+        })
+    };
+    stage.reel("t.reel", &[session(1, "first"), session(2, "second")].concat());
+    let mock = Mock::start(&stage, &[]);
+    let url = format!("http://{}/mcp", mock.address);
+    let said = || stage.ok(&["call", "tools/call", "name=now", "--url", &url]).out();
+    let answers = [said(), said(), said()];
+    for (answer, expected) in answers.iter().zip(["first", "second", "first"]) {
+        assert!(answer.contains(expected), "{answers:?}");
+    }
+    assert!(mock.end().contains("3 sessions"));
+}

@@ -339,6 +339,18 @@ fn what_was_not_recorded_can_be_asked_of_the_server_and_appended() {
     let (_, output) = ask_mock(&stage, &[&["t.reel", "--on-miss", "record"][..], &server].concat(), &asked);
     assert!(output.err().contains("1 exchange appended to t.reel"), "{output:?}");
     stage.ok(&["reel", "verify", "t.reel"]);
+    // What was appended is a part of a session, whose handshake nobody misses, and has its latency.
+    let report = stage.run(&["validate", "t.reel", "-f", "json"], "").json();
+    let found: Vec<_> = report["findings"].as_array().expect("a list").iter().collect();
+    let appended: Vec<_> = found.iter().filter(|finding| finding["stream"] == 1).map(|it| &it["rule"]).collect();
+    assert_eq!(appended, ["stream/not-checked"], "{report}");
+    let times: Vec<String> = stage
+        .events("t.reel")
+        .iter()
+        .filter(|event| event["event"] == "message")
+        .map(|event| event["time"].to_string())
+        .collect();
+    assert!(times.len() == 4 && times[2] != times[3], "{times:?}");
     let (answers, output) = ask_mock(&stage, &["t.reel"], &asked);
     assert_eq!((&answers[0]["id"], &answers[0]["result"]), (&json!(8), &json!({"content": []})), "{output:?}");
 }

@@ -177,6 +177,10 @@ fn each_kind_of_generated_value_follows_the_live_server() {
         assert_eq!(output.code(), 0, "{}: {output:?}", kind.name);
         let report = output.json();
         assert_eq!((&report["answered"], &report["notes"]), (&json!(2), &json!([])), "{}: {report}", kind.name);
+        for option in ["--exact", "--ids"] {
+            let compared = replay(&stage, &[option, "--no-record"], &command);
+            assert_eq!(compared.code(), 1, "{} {option}: {compared:?}", kind.name);
+        }
         let plan = stage.ok(&["replay", "t.reel", "--dry-run"]).out();
         assert!(plan.contains("as the live server returns it"), "{}: {plan}", kind.name);
     }

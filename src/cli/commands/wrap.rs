@@ -1,6 +1,7 @@
 //! `wrap`: puts `mcpreel record` in front of servers in a client's configuration. Also contains what `unwrap` shares
 //! with it.
 
+use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::config::clients::{is_shared, listed, unknown, usual_files};
 use crate::config::entry::{Entry, read};
@@ -226,6 +227,13 @@ impl Selection {
         mut files: Vec<ConfigFile>,
         edits: &Edits<'_>,
     ) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
+        if let ([file], Some(_)) = (&files[..], &self.config)
+            && file.entries.is_empty()
+        {
+            // The user named the file, and there is nothing to do in it.
+            note(&format!("{} names no servers", file.path.display()));
+            return Ok(Vec::new());
+        }
         files.retain(|file| !file.entries.is_empty());
         let total: usize = files.iter().map(|file| file.entries.len()).sum();
         if total == 0 || !self.all && total > 1 {

@@ -116,7 +116,7 @@ impl Miss {
         let method = envelope.method.as_deref().unwrap_or_default();
         let first = library.place(exchanges.first().map_or(0, |first| library.exchanges[*first as usize].request));
         let (asked, times) = (label(method, envelope.params), counted(exchanges.len() as u64, "time"));
-        let message = format!("used up: {asked} was recorded {times} (first at {first}), and served as often");
+        let message = format!("used up: {asked} was recorded {times} (first at {first}), and all of that was served");
         Self { kind: MissKind::UsedUp, message, method: method.to_owned(), closest: Some(first) }
     }
 

@@ -34,6 +34,11 @@ pub(super) const MAX_MISSES: usize = 1000;
 const MAX_LINES: usize = 20;
 
 impl Report {
+    /// Whether no request was answered.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.answered == 0 && self.forwarded == 0
+    }
+
     /// Adds what happened in another session.
     pub fn add(&mut self, other: Self) {
         self.sessions += other.sessions;

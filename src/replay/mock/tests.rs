@@ -172,7 +172,7 @@ fn the_three_kinds_of_miss_have_their_own_messages() {
     assert_eq!(used_up["data"]["kind"], "used-up");
     assert_eq!(
         used_up["message"],
-        "mcpreel mock: used up: tools/call a was recorded 1 time (first at seq 0), and served as often"
+        "mcpreel mock: used up: tools/call a was recorded 1 time (first at seq 0), and all of that was served"
     );
     let report = client.report();
     assert_eq!(report["misses"].as_array().map(Vec::len), Some(5));

@@ -7,6 +7,7 @@ use super::tools::{Cx, count_of, text_of};
 use crate::cli::commands::reel::list::Found;
 use crate::cli::redaction::KeyOptions;
 use crate::share::Redaction;
+use crate::wire::text::counted;
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
@@ -40,8 +41,9 @@ pub(super) fn list(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> {
             }
         }
     }
-    let (reels, mut shown, mut next) = (if kind == "sessions" { Vec::new() } else { cx.library.reels() }, 0, None);
-    let total = reels.len();
+    let all = cx.library.reels();
+    let total = all.len();
+    let (reels, mut shown, mut next) = (if kind == "sessions" { Vec::new() } else { all }, 0, None);
     for found in reels.iter().skip(at.map_or(0, |at| first_after(&reels, at))) {
         cx.bounds.stop.check()?;
         // A file that is no reel is not listed.
@@ -58,8 +60,11 @@ pub(super) fn list(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> {
     let is_all =
         reels.last().is_none_or(|last| next.as_ref() == Some(&position(last))) || shown < limit && !rows.is_full;
     let mut answer = Answer { what: "recordings", ..Answer::default() };
-    answer =
-        answer.say(&format!("{} listed; the allowed folders have {total} reels, newest first.", rows.values.len()));
+    answer = answer.say(&format!(
+        "{} listed; the allowed folders have {}, newest first.",
+        rows.values.len(),
+        counted(total, "reel")
+    ));
     if rows.values.is_empty() {
         answer = answer.say(&nothing(cx));
     }

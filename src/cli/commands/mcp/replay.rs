@@ -4,6 +4,7 @@ use super::answer::{Answer, Problem, visible};
 use super::child;
 use super::reports::{differences, without_paths};
 use super::tools::{Cx, text_of};
+use crate::wire::text::counted_as;
 use serde_json::{Value, json};
 
 /// The maximum length of the report that is read. Unit: bytes.
@@ -77,7 +78,8 @@ fn answer(session: &Value, sessions: usize, cx: &Cx<'_>) -> Result<Answer, Probl
     ));
     let list = |name: &str| session[name].as_array().map(Vec::as_slice).unwrap_or_default();
     if !list("omitted").is_empty() {
-        answer = answer.say(&format!("{} messages were left out.", list("omitted").len()));
+        answer =
+            answer.say(&format!("{} left out.", counted_as(list("omitted").len(), "message was", "messages were")));
     }
     if sessions > 1 {
         answer = answer.say(&format!(

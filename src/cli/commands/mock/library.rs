@@ -1,6 +1,7 @@
 //! Reads recordings for a mock, and appends to them.
 
 use super::MockOptions;
+use super::upstream::Exchange;
 use crate::cli::printer::note;
 use crate::cli::recordings;
 use crate::cli::redaction::{KeyOptions, here};
@@ -15,6 +16,7 @@ use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOpt
 use crate::wire::text::counted;
 use crate::wire::{Direction, Framing};
 use parking_lot::Mutex;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -149,13 +151,13 @@ pub(super) fn check_is_reel(path: &Path) -> Result<(), CommandError> {
         .hint("it needs a reel; `mcpreel import` makes one"))
 }
 
-/// Appends exchanges, requests and responses, to a reel, as a session of its own. What goes into a redacted reel is
+/// Appends exchanges to a reel, as a session of its own, which begins with a gap. What goes into a redacted reel is
 /// redacted.
 ///
 /// # Errors
 ///
 /// The reel cannot be written.
-pub(super) fn append(path: &Path, exchanges: &[(Vec<u8>, Vec<u8>)]) -> Result<(), CommandError> {
+pub(super) fn append(path: &Path, exchanges: &[Exchange]) -> Result<(), CommandError> {
     let failed = |error| CommandError::writing(path, &error);
     let (reader, _) = reels::open(Some(path))?;
     let header = reader.header().clone();
@@ -174,11 +176,17 @@ pub(super) fn append(path: &Path, exchanges: &[(Vec<u8>, Vec<u8>)]) -> Result<()
     )?;
     let settings = Redaction::settings_of(&header);
     let mut redaction = settings.map(|settings| KeyOptions::default().with(&here(settings))).transpose()?;
-    let mut added = Vec::new();
-    for (request, response) in exchanges {
+    let (stream, mut added, mut gap) = (streams + 1, Vec::new(), Vec::new());
+    let reported = json!({"reason": "the rest of this session was not recorded, only what the recording lacked"});
+    ciborium::into_writer(&reported, &mut gap).map_err(|error| failed(std::io::Error::other(error)))?;
+    let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
+    added.push(NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload: &gap });
+    for Exchange { request, response, took } in exchanges {
         for (direction, payload) in [(Direction::ClientToServer, request), (Direction::ServerToClient, response)] {
-            let flags = Flags::toward(direction);
-            let (stream, kind, framing) = (streams + 1, EventKind::Message, Framing::Lf);
+            if direction == Direction::ServerToClient {
+                last = last.saturating_add(i64::try_from(took.as_nanos()).unwrap_or(i64::MAX));
+            }
+            let (flags, kind, framing) = (Flags::toward(direction), EventKind::Message, Framing::Lf);
             added.push(NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload });
         }
     }

@@ -14,11 +14,20 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// A question for the server: its ticket, the request, and where the answer goes.
 type Question = (u64, Vec<u8>, Sender<MockInput>);
-/// Requests and responses.
-type Asked = Vec<(Vec<u8>, Vec<u8>)>;
+/// What the server was asked and answered.
+type Asked = Vec<Exchange>;
+
+/// A request and its response.
+pub(super) struct Exchange {
+    pub request: Vec<u8>,
+    pub response: Vec<u8>,
+    /// How long the server took.
+    pub took: Duration,
+}
 
 /// The server behind a mock.
 pub(super) struct Upstream {
@@ -85,8 +94,12 @@ fn ask_all(target: &Target, questions: &Receiver<Question>, context: &Context) -
         };
         loop {
             let (ticket, request, back) = question;
+            let began = connection.runner.now();
             let answer = ask(&mut connection, &request).await;
-            asked.extend(answer.iter().map(|answer| (request.clone(), answer.clone())));
+            let took = connection.runner.now().saturating_sub(began);
+            if let Ok(response) = &answer {
+                asked.push(Exchange { request, response: response.clone(), took });
+            }
             let _ = back.send(MockInput::Forwarded(ticket, answer));
             match questions.recv() {
                 Ok(next) => question = next,

@@ -9,7 +9,7 @@ use crate::replay::modern::Folded;
 use crate::replay::{Entry, Plan, Sent};
 use crate::share::Redaction;
 use crate::trace::{Event, EventHeader, EventKind};
-use crate::wire::Framing;
+use crate::wire::{Direction, Framing};
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -73,12 +73,15 @@ impl<'a> Comparison<'a> {
         self.report(&side(answer.body()).ok()?, &side(message).ok()?).ok()
     }
 
-    /// The recorded session, with the live server's values in place of the recorded ones.
+    /// The recorded session, with the live server's values in place of the recorded ones; only in what the client sends,
+    /// if they are compared as they are.
     fn recorded(&self, sent: &Sent) -> Result<Recording, CommandError> {
         let events: Vec<Event<'_>> = self.plan.compared().map(Entry::event).chain(self.plan.stderr()).collect();
         let changed = |event: &Event<'_>| {
+            let is_compared = self.options.exact || self.options.keep_ids;
+            let is_replaced = !is_compared || event.header.direction() == Direction::ClientToServer;
             let rewritten = sent.rewritten.get(&event.header.seq).cloned();
-            rewritten.or_else(|| sent.substitutions.apply(event.payload))
+            rewritten.or_else(|| is_replaced.then(|| sent.substitutions.apply(event.payload)).flatten())
         };
         let payloads: Vec<Option<Vec<u8>>> = events.iter().map(changed).collect();
         let events = events.iter().zip(&payloads);

@@ -350,7 +350,7 @@ fn what_was_not_recorded_can_be_asked_of_the_server_and_appended() {
         .filter(|event| event["event"] == "message")
         .map(|event| event["time"].to_string())
         .collect();
-    assert!(times.len() == 4 && times[2] != times[3], "{times:?}");
+    assert_ne!(times[times.len() - 2], times[times.len() - 1]);
     let (answers, output) = ask_mock(&stage, &["t.reel"], &asked);
     assert_eq!((&answers[0]["id"], &answers[0]["result"]), (&json!(8), &json!({"content": []})), "{output:?}");
 }

@@ -189,7 +189,9 @@ class Target:
         room = MAX_SEEDS_BYTES
         for path in self.best(control):
             size = path.stat().st_size
-            if size <= min(room, MAX_SEED_BYTES) and len(list(self.seeds.iterdir())) < MAX_SEEDS:
+            # Inputs made from recordings may name this machine's folders.
+            is_portable = bytes(FUZZ.parent) not in path.read_bytes()
+            if is_portable and size <= min(room, MAX_SEED_BYTES) and len(list(self.seeds.iterdir())) < MAX_SEEDS:
                 shutil.copy(path, self.seeds / path.name)
                 room -= size
 

@@ -139,12 +139,11 @@ struct Sent {
     content: Digest,
     /// The id of the request; `null` for a notification.
     request: Value,
-    /// The host has cancelled the request.
-    is_cancelled: bool,
     /// The model has answered since. Whether the host waited was checked then.
     is_judged: bool,
-    /// Whether the server responded, with a context or an error.
-    answered: bool,
+    /// The host need not wait any more: the server responded, with a context or an error, or the host has cancelled the
+    /// request.
+    is_settled: bool,
     /// Whether the server returned a context, even an empty one.
     has_context: bool,
     /// Whether the server did not know the request. Sending the message again as a notification is not a retry then.
@@ -258,23 +257,18 @@ impl ConversationObserver {
         let content = digest(&params["content"]);
         findings.check(&EMPTY_ID, seq, !id.is_empty(), || "the messageId is empty".to_owned());
         let time = since_start(message.time);
+        // If the server refused the request, the host's time limit began with that.
+        let refused = self.sent.get(&id.to_owned()).filter(|before| before.refused).map(|before| before.time);
         let sent = Sent {
-            time,
+            time: refused.unwrap_or(time),
             content,
             request: message.whole["id"].clone(),
-            is_cancelled: false,
             is_judged: false,
-            answered: false,
+            is_settled: false,
             has_context: false,
             refused: false,
         };
-        let mut before = self.sent.insert(id.to_owned(), sent);
-        if let Some(refused) = before.take_if(|before| before.refused)
-            && let Some(sent) = self.sent.get_mut(&id.to_owned())
-        {
-            // The host's time limit began with the request.
-            sent.time = refused.time;
-        }
+        let before = self.sent.insert(id.to_owned(), sent).filter(|before| !before.refused);
         let same = before.as_ref().is_some_and(|before| before.content == content);
         findings.check(&RESENT, seq, !same, || format!("the host sent message {id} again"));
         findings.check(&ID_REUSED, seq, before.is_none() || same, || {
@@ -305,7 +299,7 @@ impl ConversationObserver {
         let Some(id) = asked_for(message) else { return };
         self.waiting.remove(&id);
         if let Some(sent) = self.sent.get_mut(&id) {
-            sent.answered = true;
+            sent.is_settled = true;
             sent.refused = code == Some(errors::METHOD_NOT_FOUND);
         }
     }
@@ -315,7 +309,7 @@ impl ConversationObserver {
         let request = &message.content["requestId"];
         let is_meant = |sent: &Sent| !request.is_null() && sent.request == *request;
         let Some((id, sent)) = self.sent.iter_mut().find(|(_, sent)| is_meant(sent)) else { return };
-        sent.is_cancelled = true;
+        sent.is_settled = true;
         if since_start(message.time).saturating_sub(sent.time) < PATIENCE {
             let id = id.clone();
             self.waiting.remove(&id);
@@ -328,8 +322,7 @@ impl ConversationObserver {
         for (_, sent) in self.sent.iter_mut().filter(|(_, sent)| !sent.is_judged) {
             sent.is_judged = true;
             judged += 1;
-            let waits = !sent.answered && !sent.is_cancelled;
-            early += usize::from(waits && time.saturating_sub(sent.time) < PATIENCE);
+            early += usize::from(!sent.is_settled && time.saturating_sub(sent.time) < PATIENCE);
         }
         if judged > 0 && !self.lost {
             findings.check(&NOT_AWAITED, seq, early == 0, || {
@@ -384,7 +377,7 @@ impl ConversationObserver {
         findings.check(&SECOND_CONTEXT, seq, !sent.has_context, || {
             format!("the server returned another context for the message {id}")
         });
-        (sent.answered, sent.has_context) = (true, true);
+        (sent.is_settled, sent.has_context) = (true, true);
     }
 
     fn answered(&mut self, carrier: &'static str, asked: Duration, message: &Observed<'_>, findings: &mut Findings) {

@@ -51,11 +51,14 @@ pub(super) async fn answers(said: &mut StreamMessage, is_batch: bool) -> Option<
 impl Answer {
     /// Its HTTP status. In the modern era, some errors have one (MCP 2026-07-28, Streamable HTTP).
     pub(super) fn status(&self, is_resumable: bool) -> StatusCode {
+        let Some(error) = json::at_path(&self.message, &["error"]) else {
+            return if self.is_made { StatusCode::BAD_GATEWAY } else { StatusCode::OK };
+        };
         // The server could not accept the message (MCP 2025-11-25, Streamable HTTP).
         if is_unnamed_error(&Envelope::scan(&self.message)) {
             return StatusCode::BAD_REQUEST;
         }
-        let code = json::at_path(&self.message, &["error", "code"]);
+        let code = json::at_path(error, &["code"]);
         let code = code.and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
         match code {
             _ if self.is_made => StatusCode::BAD_GATEWAY,

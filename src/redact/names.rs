@@ -177,7 +177,7 @@ fn words(name: &str) -> Vec<String> {
 /// ones, and then a redacted reel would show another value than its original.
 pub(crate) fn is_secret(name: &str) -> bool {
     let mut words = words(name);
-    if name.len() >= LONG && has_mark(name.as_bytes()) {
+    if is_random(name) {
         words.retain(|word| word.len() >= UNLIKELY);
     }
     let Some((last, before)) = words.split_last() else { return false };
@@ -207,10 +207,18 @@ fn has_anywhere(joined: &str) -> bool {
     ANYWHERE.iter().chain(&FOREIGN).any(|word| joined.contains(word)) || joined == "mdp"
 }
 
-/// Returns whether the name of a flag, variable or header suggests that its value is a secret.
+/// Returns whether the random letters of a name's pseudonym are likely to contain a short word.
+fn is_random(name: &str) -> bool {
+    name.len() >= LONG && has_mark(name.as_bytes())
+}
+
+/// Returns whether the name of a flag, variable or header suggests that its value is a secret. As in [`is_secret`], only
+/// long words count in a long name with a pseudonym.
 pub(crate) fn is_reporting(name: &str) -> bool {
+    let shortest = if is_random(name) { UNLIKELY } else { 0 };
     let name = name.trim_start_matches('-').to_ascii_lowercase();
-    (REPORTING.iter().any(|part| name.contains(part)) || has_anywhere(&name.replace(['-', '_'], "")))
+    (REPORTING.iter().any(|part| part.len() >= shortest && name.contains(part))
+        || has_anywhere(&name.replace(['-', '_'], "")))
         && !is_plain(&name)
         || WHOLE.contains(&name.as_str())
         || [
@@ -368,6 +376,8 @@ mod tests {
         for name in ["--author", "--port", "--compass", "PATH", "--password-is-not", "--verbose"].iter().take(3) {
             assert!(!is_reporting(name), "{name}");
         }
+        let random = "redactedbew9fXT5-z57PhD4mfYJwtqOAo7BKjObB7ucKqhYk";
+        assert!(!is_reporting(random) && is_reporting(&format!("{random}_PASSWORD")));
         for name in ["code", "sig", "jwt", "X-Amz-Signature", "access_token"] {
             assert!(is_secret_parameter(name), "{name}");
         }

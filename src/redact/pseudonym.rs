@@ -218,9 +218,12 @@ fn is_shortened(text: &[u8]) -> bool {
 }
 
 /// Returns whether a text is the beginning of a pseudonym that goes on elsewhere: a mark with less behind it than a whole
-/// one has.
+/// one has, or the beginning of a mark.
 fn is_beginning(text: &[u8]) -> bool {
-    MARKS.iter().any(|mark| text.starts_with(mark) && text.len() < mark.len() + 4)
+    MARKS.iter().any(|mark| match text.strip_prefix(*mark) {
+        Some(rest) => rest.len() < 4,
+        None => text.len() >= SHORT_MARK.len() && mark.starts_with(text),
+    })
 }
 
 /// The marks, for those who look for the beginning of a pseudonym.
@@ -296,6 +299,16 @@ mod tests {
         let card = names.of(b"4111 1111 1111 1111", Kind::Digits);
         assert!(card.starts_with(b"9999 ") && card[9] == b' ' && card[14] == b' ');
         assert!(names.of(b"jane@corp.example.net", Kind::Email).ends_with(b".net"));
+    }
+
+    #[test]
+    fn the_beginning_of_a_pseudonym_is_recognised() {
+        for text in ["reda", "redact", "redacted", "redactedQz1", "5ec2e75ec2e7", "REDACTE"] {
+            assert!(is_pseudonym(text.as_bytes()), "{text}");
+        }
+        for text in ["red", "Reda", "redaction", "secret"] {
+            assert!(!is_pseudonym(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

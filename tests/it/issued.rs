@@ -287,10 +287,12 @@ fn no_secret_in_a_published_format_survives_anywhere() {
         let exported = stage.ok(&["export", "--redact", "--key-file", "key", "--format", export, "a.reel"]);
         assert_eq!(survivors(&exported.stdout), BTreeMap::new(), "{export}");
     }
-    // No pseudonym looks like a secret, whichever key made it.
-    let again = stage.run(&["redact", "--check", "r.reel"], "");
-    assert!(again.code() == 0 && again.out().starts_with("r.reel: no secrets found\n"), "{again:?}");
-    stage.ok(&["redact", "a.reel", "-o", "random.reel"]);
-    let again = stage.run(&["redact", "--check", "random.reel"], "");
-    assert!(again.code() == 0 && again.out().starts_with("random.reel: no secrets found\n"), "{again:?}");
+    // No pseudonym looks like a secret, whichever key made it: with the key that ends in 2, one contains `jwt`; with that
+    // in 63, the first part of a divided one ends within its mark.
+    for number in ["", " 2", " 63"] {
+        stage.write("key", format!("a key of at least sixteen bytes{number}"));
+        stage.ok(&["redact", "a.reel", "-o", "r.reel", "--force", "--key-file", "key"]);
+        let again = stage.run(&["redact", "--check", "r.reel"], "");
+        assert!(again.code() == 0 && again.out().starts_with("r.reel: no secrets found\n"), "{again:?}");
+    }
 }

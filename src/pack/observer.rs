@@ -61,7 +61,7 @@ impl Observer for PackObserver {
         self.states.iter_mut().for_each(State::lose_track);
     }
 
-    fn finish(&mut self, _declared: &Declared, findings: &mut Findings) {
+    fn finish(&mut self, _declared: &Declared, _time: i64, findings: &mut Findings) {
         for ((state, check), rule) in self.states.iter_mut().zip(&self.plan.checks).zip(self.plan.rules) {
             state.finish(&check.kind, rule, self.last_time, findings);
         }

@@ -288,7 +288,7 @@ impl Connection {
         }
         self.finish_pairs();
         self.finish_subjects();
-        self.observers.finish(&self.tracker.declared, &mut self.findings);
+        self.observers.finish(&self.tracker.declared, self.last_time, &mut self.findings);
         shared.leave(stream, self.last_time);
         let is_part = self.is_part;
         *self = Self {
@@ -320,7 +320,7 @@ impl Connection {
         self.finish_pairs();
         self.finish_subjects();
         self.lifecycle.finish(&self.tracker, &mut self.findings);
-        self.observers.finish(&self.tracker.declared, &mut self.findings);
+        self.observers.finish(&self.tracker.declared, self.last_time, &mut self.findings);
         for overview in overviews {
             overview.finish(stream, &mut self.findings);
         }

@@ -56,8 +56,8 @@ impl Observers {
         }
     }
 
-    pub(super) fn finish(&mut self, declared: &Declared, findings: &mut Findings) {
-        self.each.iter_mut().for_each(|observer| observer.finish(declared, findings));
+    pub(super) fn finish(&mut self, declared: &Declared, time: i64, findings: &mut Findings) {
+        self.each.iter_mut().for_each(|observer| observer.finish(declared, time, findings));
     }
 
     /// Adds to each declaration the dialect of its proposal that the session uses.

@@ -161,7 +161,13 @@ fn check_tool_result(message: &Message<'_>, method: &str, findings: &mut Finding
             let base = outcome_place(observed.content);
             check_proposal(proposal, &definition, &outcome, base, &rules::TOOL_RESULT, seq, findings);
         }
-        None => findings.note(&rules::TOOL_RESULT, seq, format!("the result of the tool {tool} is not an object")),
+        None => {
+            let definition = format!("tool:{tool}:result");
+            let violations = proposal.descriptor().schemas.check(&definition, &Value::Null).unwrap_or_default();
+            findings.check(&rules::TOOL_RESULT, seq, violations.is_empty(), || {
+                format!("the result of the tool {tool} is not an object")
+            });
+        }
     }
 }
 

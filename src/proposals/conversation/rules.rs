@@ -227,7 +227,7 @@ impl Observer for ConversationObserver {
         self.waiting = Recent::new(256);
     }
 
-    fn finish(&mut self, declared: &Declared, findings: &mut Findings) {
+    fn finish(&mut self, declared: &Declared, _time: i64, findings: &mut Findings) {
         if is_subscribed(declared) && !self.lost {
             let used = !self.sent.is_empty();
             findings.check_overall(&UNUSED, used, || {

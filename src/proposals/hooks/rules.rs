@@ -151,7 +151,7 @@ impl Observer for HooksObserver {
         self.firing.lose_track();
     }
 
-    fn finish(&mut self, _declared: &Declared, findings: &mut Findings) {
+    fn finish(&mut self, _declared: &Declared, _time: i64, findings: &mut Findings) {
         self.firing.finish(findings);
         if !self.offered.is_empty() {
             findings.hold(&UNKNOWN_TOOL);

@@ -8,6 +8,7 @@ mod subscriptions;
 use super::{DESCRIPTOR, EVENT, patterns};
 use crate::proposals::findings::rules;
 use crate::proposals::server::handler_job::is_loopback;
+use crate::proposals::timestamp;
 use crate::proposals::{Declared, Findings, Observed, Observer, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -90,7 +91,7 @@ rules! {
         "MCPE 2025-01-01, Security Considerations 4",
         fix "Serve the webhook over TLS, and give its `https://` URL.";
     NO_EXPIRY = Info "mcpe/no-expiry",
-        "The client calls `events_subscribe` with an `expiresAt`, so that the subscription does not last forever.",
+        "The client calls `events_subscribe` with an `expiresAt`, so that the subscription does not last forever, unless the server limits it by itself: with an `expiresAt` in its response, or because a scheduled delivery expires it.",
         "MCPE 2025-01-01, Security Considerations 5",
         fix "Send an `expiresAt`, and subscribe again before it has passed.";
     NOT_UUID = Warning "mcpe/not-uuid",
@@ -98,11 +99,11 @@ rules! {
         "MCPE 2025-01-01 §3 and §4",
         fix "Make ids with a UUID library.";
     TIMESTAMP = Warning "mcpe/timestamp",
-        "The server writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
+        "The sender writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
         "MCPE 2025-01-01 §4",
         fix "Write timestamps in RFC 3339, with seconds and `Z` or an offset.";
     TIMESTAMP_UNREADABLE = Error "mcpe/timestamp-unreadable",
-        "The server writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) in a form of ISO 8601, not as another text.",
+        "The sender writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) in a form of ISO 8601, not as another text.",
         "MCPE 2025-01-01 §4",
         fix "Write timestamps in RFC 3339, such as `2026-07-28T09:00:00Z`.";
     UNKNOWN_ACCEPTED = Warning "mcpe/unknown-accepted",
@@ -233,14 +234,11 @@ pub(super) struct McpeObserver {
     capability_reported: bool,
     dialect_reported: bool,
     tools_complete: bool,
-    /// The time of the last message, in nanoseconds.
-    seen: i64,
     subscriptions: subscriptions::Subscriptions,
 }
 
 impl Observer for McpeObserver {
     fn observe(&mut self, message: &Observed<'_>, findings: &mut Findings) {
-        self.seen = message.time;
         let Some(method) = message.method else { return };
         let kind = message.envelope.kind;
         match (method, kind) {
@@ -269,9 +267,9 @@ impl Observer for McpeObserver {
         self.subscriptions.lose_track();
     }
 
-    fn finish(&mut self, _declared: &Declared, findings: &mut Findings) {
+    fn finish(&mut self, _declared: &Declared, time: i64, findings: &mut Findings) {
         self.subscriptions.settle(findings);
-        self.subscriptions.finish(self.seen, findings);
+        self.subscriptions.finish(time, findings);
     }
 }
 
@@ -357,6 +355,7 @@ impl McpeObserver {
                 check_schedules(message.seq, &arguments["delivery"], findings);
                 check_filter(message.seq, &arguments["filter"], findings);
                 check_wildcards(message, arguments, findings);
+                timestamp::check(&arguments["expiresAt"], &TIMESTAMP, &TIMESTAMP_UNREADABLE, message.seq, findings);
             }
             _ => {}
         }
@@ -435,9 +434,7 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
         findings.check(&CRON_FIELDS, seq, usual, || format!("the client asked for {expression:?}"));
     }
     check_filter(seq, &arguments["filter"], findings);
-    findings.check(&NO_EXPIRY, seq, !arguments["expiresAt"].is_null(), || {
-        "the client asked for a subscription without expiresAt".to_owned()
-    });
+    timestamp::check(&arguments["expiresAt"], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
     let url = arguments["handler"]["url"].as_str().and_then(|url| Url::parse(url).ok());
     if let Some(url) = url {
         findings.check(&WEBHOOK, seq, url.scheme() != "http" || is_loopback(&url), || {

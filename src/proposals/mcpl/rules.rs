@@ -162,6 +162,11 @@ rules! {
         "MCPL 0.4 §7.7, AMB-C4",
         assumes open_questions::C4,
         fix "Match the scope's label with the blacklist before you send the call.";
+    USED_DISABLED = Warning "mcpl/used-disabled-set",
+        "The host sends no `tools/call` for a tool whose feature set it disabled with `featureSets/update`, and no `channels/publish` after it disabled all feature sets that use `channels.publish`.",
+        "MCPL 0.4 §6.2 and §6.7, AMB-C4",
+        assumes open_questions::C4,
+        fix "Check the tool's feature set, or those that use `channels.publish`, before you send, or enable one first.";
     PUBLISH_SCOPE = Warning "mcpl/publish-out-of-scope",
         "The host sends `channels/publish` only to channels that its own lists permit (`scopes` in `featureSets/update`) for the feature sets that use `channels.publish`: the blacklist must not match the channel, and a whitelist must.",
         "MCPL 0.4 §14.5, AMB-C10",
@@ -443,7 +448,7 @@ impl Observer for McplObserver {
         self.scopes.lose_track();
     }
 
-    fn finish(&mut self, declared: &Declared, findings: &mut Findings) {
+    fn finish(&mut self, declared: &Declared, _time: i64, findings: &mut Findings) {
         self.sets.finish(declared, findings);
     }
 }

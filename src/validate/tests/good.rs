@@ -111,8 +111,8 @@ pub(super) const SESSION: &str = r##"
             {"type":"webhook","url":"http://127.0.0.1:9/x"},"expiresAt":"2027-01-01T00:00:00Z"}}}
     s>c {"id":20,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
             "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},
-            "content":[{"type":"text","text":"{\"subscriptionId\":\"11111111-1111-4111-8111-111111111111\",\"status\":\"active\",\"filter\":{\"eventTypes\":[\"github.*\"],\"priority\":[\"high\"]},\"delivery\":{\"channels\":[\"realtime\"]},\"createdAt\":\"2026-01-01T00:00:00Z\"}"}]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},
+            "content":[{"type":"text","text":"{\"subscriptionId\":\"11111111-1111-4111-8111-111111111111\",\"status\":\"active\",\"filter\":{\"eventTypes\":[\"github.*\"],\"priority\":[\"high\"]},\"delivery\":{\"channels\":[\"realtime\"]},\"createdAt\":\"2026-01-01T00:00:00Z\",\"expiresAt\":\"2027-01-01T00:00:00Z\"}"}]}}
     s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
             {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
@@ -139,8 +139,8 @@ pub(super) const SESSION: &str = r##"
             {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *"}},"expiresAt":"2026-01-01T09:00:00Z"}}}
     s>c {"id":24,"result":{"structuredContent":{"subscriptionId":"44444444-4444-4444-8444-444444444444",
             "status":"active","filter":{},"delivery":{"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *",
-            "maxEventsPerDelivery":5}},"createdAt":"2026-01-01T08:59:59Z"},
-            "content":[{"type":"text","text":"{\"subscriptionId\":\"44444444-4444-4444-8444-444444444444\",\"status\":\"active\",\"filter\":{},\"delivery\":{\"channels\":[\"cron\"],\"cronSchedule\":{\"expression\":\"0 9 * * *\",\"maxEventsPerDelivery\":5}},\"createdAt\":\"2026-01-01T08:59:59Z\"}"}]}}
+            "maxEventsPerDelivery":5}},"createdAt":"2026-01-01T08:59:59Z","expiresAt":"2026-01-01T09:00:00Z"},
+            "content":[{"type":"text","text":"{\"subscriptionId\":\"44444444-4444-4444-8444-444444444444\",\"status\":\"active\",\"filter\":{},\"delivery\":{\"channels\":[\"cron\"],\"cronSchedule\":{\"expression\":\"0 9 * * *\",\"maxEventsPerDelivery\":5}},\"createdAt\":\"2026-01-01T08:59:59Z\",\"expiresAt\":\"2026-01-01T09:00:00Z\"}"}]}}
     s>c {"method":"events/batch","params":{"subscriptionId":"44444444-4444-4444-8444-444444444444","events":[
             {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}]}}

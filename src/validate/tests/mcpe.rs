@@ -19,7 +19,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}"##,
     ),
     (
         "mcpe/tools-missing",
@@ -73,7 +73,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}"##,
     ),
     (
         "mcpe/too-many-subscriptions",
@@ -83,13 +83,13 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            c>s {"id":2,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
                {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":2,"result":{"structuredContent":{"subscriptionId":"11111111-2222-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}"##,
     ),
     (
         "mcpe/schedule-missing",
@@ -127,7 +127,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}"##,
     ),
     (
         "mcpe/odd-wildcard",
@@ -143,7 +143,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            c>s {"id":2,"method":"tools/call","params":{"name":"events_update","arguments":
                {"subscriptionId":"11111111-1111-4111-8111-111111111111","updates":{}}}}
            s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}"##,
@@ -157,7 +157,10 @@ pub(super) const CASES: &[Case] = &[
     (
         "mcpe/no-expiry",
         r##"$EVENTS
-           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{}}}"##,
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
     ),
     (
         "mcpe/not-uuid",
@@ -167,7 +170,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"sub-1","status":"active","filter":
                {"eventTypes":["github.*"],"priority":["high"]},"delivery":{"channels":["realtime"]},
-            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}"##,
     ),
     (
         "mcpe/not-uuid",
@@ -177,7 +180,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"e","type":"github.push","data":{},"metadata":{"timestamp":"2026-01-02T00:00:00Z",
             "priority":"high"}}}}"##,
@@ -190,7 +193,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02","priority":"high"}}}}"##,
@@ -203,7 +206,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"now","priority":"high"}}}}"##,
@@ -223,7 +226,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            c>s {"id":2,"method":"tools/call","params":{"name":"events_unsubscribe","arguments":
                {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
            s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
@@ -239,7 +242,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"22222222-2222-4222-8222-222222222222","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
@@ -255,7 +258,7 @@ pub(super) const CASES: &[Case] = &[
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}"##,
     ),
     (
         "mcpe/unknown-subscription",
@@ -275,7 +278,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            c>s {"id":2,"method":"tools/call","params":{"name":"events_pause","arguments":
                {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
            s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
@@ -291,7 +294,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            c>s {"id":2,"method":"tools/call","params":{"name":"events_unsubscribe","arguments":
                {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
            s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
@@ -307,7 +310,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/subscription_expired","params":
                {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
            @1000 s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
@@ -322,7 +325,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "events":[{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}]}}"##,
@@ -336,7 +339,7 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
             {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","maxEventsPerDelivery":1}},
-            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
@@ -349,7 +352,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"slack.message","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
@@ -362,7 +365,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"low"}}}}"##,
@@ -375,7 +378,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            c>s {"id":2,"method":"tools/call","params":{"name":"events_update","arguments":
                {"subscriptionId":"11111111-1111-4111-8111-111111111111","filter":{"tags":["ci"]}}}}
            s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
@@ -391,7 +394,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
@@ -405,7 +408,7 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
             {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","maxEventsPerDelivery":1}},
-            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "events":[{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}},{"id":"11111111-1111-4111-8111-111111111111",
@@ -420,7 +423,7 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
             {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","maxEventsPerDelivery":1}},
-            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "events":[]}}"##,
     ),
@@ -432,7 +435,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2025-12-31T23:59:59Z","priority":"high"}}}}"##,
@@ -445,7 +448,7 @@ pub(super) const CASES: &[Case] = &[
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
@@ -602,6 +605,15 @@ pub(super) const CASES: &[Case] = &[
                "delivery":{"channels":["realtime"]}}}}
            s>c {"id":3,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/granted-otherwise",
+        r##"$EVENTS
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
+               {"eventTypes":["a"]},"delivery":{"channels":["realtime"]},"expiresAt":"2027-01-01T00:00:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["a"]},"delivery":{"channels":["realtime"]},
                "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
     ),
     (
@@ -1032,7 +1044,7 @@ fn a_delivery_may_come_before_the_answer_that_explains_it() {
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"11111111-1111-4111-8111-111111111111","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
@@ -1053,7 +1065,7 @@ fn an_expiry_before_the_answer_counts() {
                {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            @1000 s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "event":{"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}"##,
@@ -1071,7 +1083,7 @@ fn both_ways_of_delivery_complete_io_an_event_twice() {
             "expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime","cron"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime","cron"]},"createdAt":"2026-01-01T00:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}
            s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
                {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
@@ -1092,7 +1104,7 @@ fn calls_that_wait_leave_both_states_open() {
                {"priority":["high"]},"delivery":{"channels":["realtime"]},"expiresAt":"2026-01-01T01:00:00Z"}}}
            s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
                "status":"active","filter":{"priority":["high"]},"delivery":{"channels":["realtime"]},
-            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            "createdAt":"2026-01-01T00:00:00Z","expiresAt":"2026-01-01T01:00:00Z"},"content":[]}}
            c>s {"id":2,"method":"tools/call","params":{"name":"events_pause","arguments":
                {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
            s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
@@ -1109,7 +1121,7 @@ fn calls_that_wait_leave_both_states_open() {
                {"channels":["realtime"]},"expiresAt":"2027-01-01T00:00:00Z"}}}
            s>c {"id":5,"result":{"structuredContent":{"subscriptionId":"11111111-2222-4111-8111-111111111111",
                "status":"active","filter":{},"delivery":{"channels":["realtime"]},
-            "createdAt":"2026-01-01T02:00:00Z"},"content":[]}}"##,
+            "createdAt":"2026-01-01T02:00:00Z","expiresAt":"2027-01-01T00:00:00Z"},"content":[]}}"##,
     );
     let expected = super::BTreeSet::from(["lifecycle/stripped-capability", "stream/not-checked"]);
     assert_eq!(super::ids(&report), expected, "{:?}", report.findings);

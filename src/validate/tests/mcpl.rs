@@ -12,7 +12,8 @@ pub(super) const CASES: &[Case] = &[
     (
         "mcpl/capability-missing",
         r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","pushEvents":true}}} | {"experimental":
-            {"mcpl":{"version":"0.4","modelInfo":true}}}
+            {"mcpl":{"version":"0.4","modelInfo":true,"featureSets":{"a.push":{"description":"d",
+            "uses":["pushEvents"]}}}}}
            s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
                "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"##,
     ),
@@ -628,6 +629,12 @@ pub(super) const CASES: &[Case] = &[
         r##"$UPDATED
            c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"blacklist":["**/.env"]}}}}
            c>s {"id":1,"method":"tools/call","params":{"name":"t","scope":{"label":"/project/.env"}}}"##,
+    ),
+    (
+        "mcpl/used-disabled-set",
+        r##"$UPDATED
+           c>s {"method":"featureSets/update","params":{"disabled":["a.files"]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"t","scope":{"label":"/project/a"}}}"##,
     ),
     (
         "mcpl/publish-out-of-scope",

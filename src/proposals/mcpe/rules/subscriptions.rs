@@ -58,8 +58,8 @@ struct Subscription {
     touched: u64,
     /// When its scheduled delivery came, after which it expires (nanoseconds of the reel's clock).
     used_up: Option<i64>,
-    /// The latest timestamp of its events.
-    latest: Option<jiff::Timestamp>,
+    /// The latest timestamps of its events: of those that came singly, and of those in batches.
+    latest: [Option<jiff::Timestamp>; 2],
     /// Events that came singly and should also come in a batch, in order.
     unbatched: VecDeque<String>,
 }
@@ -236,12 +236,21 @@ impl Subscriptions {
             changed: false,
             touched: seq,
             used_up: None,
-            latest: None,
+            latest: [None; 2],
             unbatched: VecDeque::new(),
         };
         let now = subscription.created;
         check_grant(seq, message.declared, &subscription, findings);
         check_as_asked(seq, arguments, outcome, findings);
+        let (asked, granted) = (&arguments["expiresAt"], &outcome["expiresAt"]);
+        findings.check(&GRANTED_OTHERWISE, seq, asked.is_null() || !granted.is_null() || !outcome.is_object(), || {
+            format!("the client asked for the expiresAt {asked}, and the server granted none")
+        });
+        let called = message.request.map_or(seq, |asked| asked.seq);
+        let is_limited = !asked.is_null() || !granted.is_null() || subscription.expires_itself();
+        findings.check(&NO_EXPIRY, called, is_limited, || {
+            "the client asked for a subscription without expiresAt, and the server does not limit it".to_owned()
+        });
         for member in ["createdAt", "expiresAt"] {
             timestamp::check(&outcome[member], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
         }
@@ -423,11 +432,12 @@ impl Subscription {
     /// Checks whether a delivery comes before the expiry, in order, and on schedule.
     fn check_times(&mut self, method: &str, events: &[Value], message: &Observed<'_>, findings: &mut Findings) {
         let seq = message.seq;
+        let latest = &mut self.latest[usize::from(method == BATCH)];
         for event in events {
             let Some(at) = event["metadata"]["timestamp"].as_str().and_then(timestamp::instant) else { continue };
-            let before = self.latest.filter(|before| at < *before);
+            let before = latest.filter(|before| at < *before);
             findings.check(&ORDER, seq, before.is_none(), || format!("an event of {at} came after a later one"));
-            self.latest = self.latest.max(Some(at));
+            *latest = (*latest).max(Some(at));
         }
         let Some(now) = self.own_time(message.time) else { return };
         if let Some(expires) = self.expires {
@@ -440,7 +450,7 @@ impl Subscription {
         match (method == BATCH, lists(channels, "cron"), lists(channels, "scheduled")) {
             (true, true, false) => check_cron(&self.delivery["cronSchedule"], now, seq, findings),
             (true, false, true) if !self.changed => {
-                if self.delivery["scheduledDelivery"]["autoExpire"] != false {
+                if self.expires_itself() {
                     self.used_up = Some(message.time);
                 }
                 let Some(at) = deliver_at(&self.delivery["scheduledDelivery"]).max(self.created) else { return };
@@ -458,7 +468,8 @@ impl Subscription {
         findings.check(&EXPIRED_TWICE, message.seq, !again, || "it was reported as expired before".to_owned());
         let later = message.time.saturating_add(SLACK_NS);
         let (Some(now), Some(expires)) = (self.own_time(later), self.expires) else { return };
-        let is_delivered = deliver_at(&self.delivery["scheduledDelivery"]).is_some_and(|at| at <= now);
+        let is_delivered =
+            self.expires_itself() && deliver_at(&self.delivery["scheduledDelivery"]).is_some_and(|at| at <= now);
         let is_due = expires <= now || self.used_up.is_some() || is_delivered || !self.changing.is_empty();
         findings.check(&EXPIRED_EARLY, message.seq, again || is_due, || {
             format!("the notification came at about {now}, the subscription expires at {expires}")
@@ -490,6 +501,13 @@ impl Subscription {
         let own = self.own_time(time);
         let over = |at: Option<jiff::Timestamp>| at.zip(self.expires).is_some_and(|(at, expires)| expires <= at);
         matches!(self.state, State::Active | State::Paused) && !over(now) && !over(own)
+    }
+
+    /// Whether a scheduled delivery expires it.
+    fn expires_itself(&self) -> bool {
+        let scheduled = &self.delivery["scheduledDelivery"];
+        let is_scheduled = scheduled.is_object() || lists(&self.delivery["channels"], "scheduled");
+        is_scheduled && scheduled["autoExpire"] != false
     }
 
     /// Whether events are delivered both singly and in batches, so that each comes twice.

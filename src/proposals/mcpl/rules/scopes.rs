@@ -93,7 +93,11 @@ impl Scopes {
     /// Checks a tool call of a host that declared MCPL.
     pub(super) fn called(&self, message: &Observed<'_>, sets: &Sets, findings: &mut Findings) {
         let (seq, tool) = (message.seq, message.content["name"].as_str().unwrap_or_default());
-        let Some(set) = self.set_of(tool, sets) else { return };
+        let Some(set) = self.set_of(tool, sets) else {
+            let may_be_any = self.tools.is_empty() && !self.lost;
+            return sets.check_used(sets.using("tools").filter(|_| may_be_any), message, findings);
+        };
+        sets.check_used(std::iter::once(set), message, findings);
         if sets.get(set).is_none_or(|declared| declared["scoped"] != true) {
             return;
         }
@@ -112,6 +116,7 @@ impl Scopes {
     /// Checks a `channels/publish` against the lists of the feature sets for it.
     pub(super) fn published(&self, message: &Observed<'_>, known: (&Channels, &Sets), findings: &mut Findings) {
         let (channels, sets) = known;
+        sets.check_used(sets.using("channels.publish"), message, findings);
         let Some(id) = message.content["channelId"].as_str().filter(|_| !self.lost) else { return };
         let Some(names) = channels.names(id) else { return };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

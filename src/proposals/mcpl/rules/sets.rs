@@ -10,7 +10,7 @@ const GRACE_PERIOD_NS: i64 = 250_000_000;
 /// The declared feature sets and how the host switched them.
 #[derive(Debug, Default)]
 pub(super) struct Sets {
-    /// What the server declared; `None` if it declared no feature sets at all.
+    /// What the server declared; `None` if that is not known.
     declared: Option<BTreeMap<String, Value>>,
     switches: Switches,
     updated: bool,
@@ -22,12 +22,15 @@ pub(super) struct Sets {
 impl Sets {
     /// Reads what the server's block declares.
     pub(super) fn declared(&mut self, block: &Value, findings: &mut Findings) {
-        let Some(sets) = block.get("featureSets") else { return };
+        self.lost = false;
+        let Some(sets) = block.get("featureSets") else {
+            self.declared = Some(BTreeMap::new());
+            return;
+        };
         for rule in [&SETS_ARRAY, &UNKNOWN_USE] {
             findings.hold(rule);
         }
         self.declared = Some(feature_sets(sets));
-        self.lost = false;
     }
 
     pub(super) fn lose_track(&mut self) {
@@ -45,9 +48,24 @@ impl Sets {
         self.declared.iter().flatten().filter(move |(_, set)| uses(set)).map(|(name, _)| name.as_str())
     }
 
-    /// Whether a set is certainly not declared. Without any declared sets, no name counts as unknown.
+    /// Whether a set is certainly not declared.
     pub(super) fn is_unknown(&self, set: &str) -> bool {
         !self.lost && self.declared.as_ref().is_some_and(|sets| !sets.contains_key(set))
+    }
+
+    /// Checks that the host did not disable all sets that a message of its own may belong to.
+    pub(super) fn check_used<'a>(
+        &self,
+        mut sets: impl Iterator<Item = &'a str>,
+        message: &Observed<'_>,
+        findings: &mut Findings,
+    ) {
+        let Some(first) = sets.next() else { return };
+        let is_disabled = |set: &str| self.switches.of(set, message.time).is_some_and(|switch| !switch.enabled);
+        let all = is_disabled(first) && sets.all(is_disabled);
+        findings.check(&USED_DISABLED, message.seq, !all, || {
+            format!("the host sent {}, but disabled {first:?}", message.method.unwrap_or_default())
+        });
     }
 
     pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {

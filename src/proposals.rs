@@ -339,8 +339,8 @@ pub trait Observer {
     /// Some messages are missing here. Rules that depend on all messages no longer apply.
     fn lose_track(&mut self) {}
 
-    /// The session has ended.
-    fn finish(&mut self, _declared: &Declared, _findings: &mut Findings) {}
+    /// The session has ended at `time`, in nanoseconds.
+    fn finish(&mut self, _declared: &Declared, _time: i64, _findings: &mut Findings) {}
 
     /// The dialect of the proposal that the session uses, if there are several and it is known.
     fn dialect(&self) -> Option<&'static str> {
@@ -363,6 +363,17 @@ pub trait Overview {
 
     /// The reel has ended. Called once for each connection.
     fn finish(&mut self, stream: u32, findings: &mut Findings);
+}
+
+/// A text that a host gives to the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelText {
+    /// The number of the event that carries it.
+    pub seq: u64,
+    /// Where it comes from, such as `mcpl push`; `user` for what the user wrote.
+    pub source: &'static str,
+    /// The text.
+    pub text: String,
 }
 
 /// One proposal.
@@ -395,10 +406,10 @@ pub trait Proposal: Sync {
         Vec::new()
     }
 
-    /// The texts in a message that a host gives to the model: each with its source, `user` for what the user wrote.
-    fn model_texts(&self, message: &Observed<'_>) -> Vec<(&'static str, String)> {
+    /// The texts that a host gives to the model because of a message: its own, or those of the request that it accepts.
+    fn model_texts(&self, message: &Observed<'_>) -> Vec<ModelText> {
         let texts = self.carries(message).into_iter().filter_map(|carried| match carried {
-            Carried::Text(text) => Some((self.descriptor().name, text)),
+            Carried::Text(text) => Some(ModelText { seq: message.seq, source: self.descriptor().name, text }),
             Carried::Event(_) => None,
         });
         texts.collect()

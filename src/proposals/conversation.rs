@@ -12,8 +12,8 @@ use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
-    CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, Observed, Observer, Overview, Proposal, Rule,
-    Side, SummarizedMessage,
+    CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, ModelText, Observed, Observer, Overview,
+    Proposal, Rule, Side, SummarizedMessage,
 };
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -126,14 +126,14 @@ impl Proposal for Conversation {
         }
     }
 
-    fn model_texts(&self, message: &Observed<'_>) -> Vec<(&'static str, String)> {
+    fn model_texts(&self, message: &Observed<'_>) -> Vec<ModelText> {
         if self.conversation_event(message).is_some() {
             let content = &message.content["content"];
             let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
-            return vec![("user", text)];
+            return vec![ModelText { seq: message.seq, source: "user", text }];
         }
         let texts = self.carries(message).into_iter().filter_map(|carried| match carried {
-            Carried::Text(text) => Some(("conversation context", text)),
+            Carried::Text(text) => Some(ModelText { seq: message.seq, source: "conversation context", text }),
             Carried::Event(_) => None,
         });
         texts.collect()

@@ -12,7 +12,8 @@ use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
-    CapabilityPlace, Carried, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Shape, Side, SummarizedMessage,
+    CapabilityPlace, Carried, Descriptor, Exemption, ModelText, Observed, Observer, Proposal, Rule, Shape, Side,
+    SummarizedMessage,
 };
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -132,11 +133,11 @@ impl Proposal for Mcpe {
         sources.map(|source| Carried::Event(source.to_owned())).collect()
     }
 
-    fn model_texts(&self, message: &Observed<'_>) -> Vec<(&'static str, String)> {
+    fn model_texts(&self, message: &Observed<'_>) -> Vec<ModelText> {
         events_in(message)
             .iter()
             .filter(|event| !event.is_null())
-            .map(|event| ("mcpe event", event.to_string()))
+            .map(|event| ModelText { seq: message.seq, source: "mcpe event", text: event.to_string() })
             .collect()
     }
 

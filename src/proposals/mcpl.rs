@@ -18,8 +18,8 @@ use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
-    CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side,
-    SummarizedMessage,
+    CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, ModelText, Observed, Observer, Proposal, Rule,
+    Side, SummarizedMessage,
 };
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -195,18 +195,34 @@ impl Proposal for Mcpl {
         }
     }
 
-    fn model_texts(&self, message: &Observed<'_>) -> Vec<(&'static str, String)> {
+    fn model_texts(&self, message: &Observed<'_>) -> Vec<ModelText> {
+        let own = |source, text| ModelText { seq: message.seq, source, text };
+        let asked = message.request.map_or(&Value::Null, |asked| &asked.params);
+        // What a server pushes is given to the model once the host accepts it.
+        let pushed = |source, content: &Value| ModelText {
+            seq: message.request.map_or(message.seq, |asked| asked.seq),
+            source,
+            text: blocks::text(content, usize::MAX),
+        };
         match (message.method, message.envelope.kind) {
             (Some(BEFORE_INFERENCE), MessageKind::Request) => {
                 let text = message.content["userMessage"].as_str();
-                text.map(|text| ("user", text.to_owned())).into_iter().collect()
-            }
-            (Some(PUSH_EVENT), MessageKind::Request) => {
-                vec![("mcpl push", blocks::text(&message.content["payload"]["content"], usize::MAX))]
+                text.map(|text| own("user", text.to_owned())).into_iter().collect()
             }
             (Some(BEFORE_INFERENCE), MessageKind::Result) => {
                 let injections = message.content["contextInjections"].as_array().into_iter().flatten();
-                injections.filter_map(injected_text).map(|text| ("mcpl context", text)).collect()
+                injections.filter_map(injected_text).map(|text| own("mcpl context", text)).collect()
+            }
+            (Some(PUSH_EVENT), MessageKind::Result) if message.content["accepted"] == true => {
+                vec![pushed("mcpl push", &asked["payload"]["content"])]
+            }
+            (Some("channels/incoming"), MessageKind::Result) => {
+                let results = message.content["results"].as_array().map_or(&[][..], Vec::as_slice);
+                let is_accepted = |incoming: &Value| {
+                    results.iter().any(|it| it["messageId"] == incoming["messageId"] && it["accepted"] == true)
+                };
+                let messages = asked["messages"].as_array().into_iter().flatten();
+                messages.filter(|it| is_accepted(it)).map(|it| pushed("mcpl channel", &it["content"])).collect()
             }
             _ => Vec::new(),
         }
@@ -337,6 +353,21 @@ pub(crate) fn matches_set(pattern: &str, set: &str) -> bool {
 pub(crate) fn climbs(label: &str) -> bool {
     let plain = label.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '\\']).any(|segment| segment == "..")
+}
+
+/// The maximum length of a sentence about malformed params, in characters.
+const MAX_VIOLATION: usize = 160;
+
+/// What is wrong with the params of a method by their schema, unless a rule of the proposal is about it.
+fn malformed(method: &str, params: &Value) -> Option<String> {
+    let definition = format!("{method}:params");
+    let violations = SCHEMAS.check(&definition, params)?;
+    let is_malformed =
+        |violation: &&SchemaViolation| rules::exemption(&definition, params, violation) == Exemption::None;
+    violations
+        .iter()
+        .find(is_malformed)
+        .map(|violation| super::clip(&violation.to_string(), MAX_VIOLATION).into_owned())
 }
 
 /// The text of an injection, which is a string or a list of blocks.

@@ -1,4 +1,5 @@
-//! Draws a tree of checkpoints, or makes it JSON. Branches are drawn as forks; a single child is on the line below its parent.
+//! Draws a tree of checkpoints, or makes it JSON. Branches are drawn as forks; a single child is on the line below its parent,
+//! and an empty line separates what has no common root.
 
 use super::spans::Spans;
 use super::style::Palette;
@@ -6,6 +7,7 @@ use crate::session::checkpoint_tree::{Checkpoint, CheckpointTree};
 use crate::wire::text::counted;
 use anstyle::Style;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -14,9 +16,13 @@ use unicode_width::UnicodeWidthStr;
 pub(crate) fn text(tree: &CheckpointTree, palette: &Palette, width: Option<usize>, out: &mut String) {
     // Each entry: the prefix of its own line, the prefix of the lines below, and its name.
     let roots: Vec<&str> = tree.roots().collect();
+    let later_roots: BTreeSet<&str> = roots.iter().skip(1).copied().collect();
     let mut waiting: Vec<(String, String, &str)> =
-        roots.into_iter().rev().map(|root| (String::new(), String::new(), root)).collect();
+        roots.iter().rev().map(|root| (String::new(), String::new(), *root)).collect();
     while let Some((before, below, name)) = waiting.pop() {
+        if later_roots.contains(name) {
+            out.push('\n');
+        }
         let Some(found) = tree.get(name) else { continue };
         let lead = format!("{below}{}", if found.children.len() > 1 { "│   " } else { "    " });
         let is_current = tree.current.as_deref() == Some(name);
@@ -153,6 +159,7 @@ a  add, seq 0, patch  rolled back to at seq 4
 ├── b  add, seq 1, patch  rollback failed at seq 3: mail␛
 │   c  add, seq 2, patch
 └── d  ← here  add, seq 5, patch
+
 old  not in this recording  pruned, as the server reported at seq 9
 ";
         assert_eq!(out, drawn);

@@ -97,15 +97,15 @@ impl Prompts {
         let (mut found, mut moments) = (Vec::new(), Vec::new());
         self.replay.take(event, |stream, message| {
             moments.extend(REGISTRY.iter().filter_map(|proposal| proposal.conversation_event(message)));
-            found.extend(texts(message).into_iter().map(|text| (stream, message.seq, text)));
+            found.extend(texts(message).into_iter().map(|text| (stream, text)));
         });
         for moment in moments {
             if let Some(moment) = self.turns_of(header.stream).and_then(|turns| turns.reported(moment)) {
                 self.reach(moment, header.stream, header.seq, header.time);
             }
         }
-        for (stream, seq, text) in found {
-            self.add(stream, seq, text);
+        for (stream, text) in found {
+            self.add(stream, text);
         }
     }
 
@@ -181,14 +181,14 @@ impl Prompts {
         has_space
     }
 
-    fn add(&mut self, stream: u32, seq: u64, text: Text) {
+    fn add(&mut self, stream: u32, text: Text) {
         if !self.has_space() {
             return;
         }
         let kept = if self.measures && text.source != "user" { 0 } else { EXCERPT_CHARS };
         let excerpt: String = text.text.chars().take(kept).collect();
         let (source, bytes) = (text.source.to_owned(), text.bytes);
-        let part = PromptPart { seq, stream, server: String::new(), source, name: text.name, excerpt, bytes };
+        let part = PromptPart { seq: text.seq, stream, server: String::new(), source, name: text.name, excerpt, bytes };
         let turn = if text.is_in_every { &mut self.every } else { self.current() };
         if text.replaces {
             turn.parts.retain(|other| (other.stream, &other.source) != (stream, &part.source));
@@ -204,6 +204,7 @@ impl Prompts {
 
 /// A text in a message.
 struct Text {
+    seq: u64,
     source: &'static str,
     name: String,
     text: String,
@@ -215,42 +216,43 @@ struct Text {
 }
 
 impl Text {
-    fn of(source: &'static str, name: &Value, text: String) -> Self {
+    fn of(seq: u64, source: &'static str, name: &Value, text: String) -> Self {
         let (name, bytes) = (name.as_str().unwrap_or_default().to_owned(), text.len() as u64);
-        Self { source, name, text, bytes, is_in_every: false, replaces: false }
+        Self { seq, source, name, text, bytes, is_in_every: false, replaces: false }
     }
 }
 
 /// Returns the texts in a message that belong into a prompt.
 fn texts(message: &Observed<'_>) -> Vec<Text> {
     let of_proposals = REGISTRY.iter().flat_map(|proposal| proposal.model_texts(message));
-    let mut found: Vec<Text> = of_proposals.map(|(source, text)| Text::of(source, &Value::Null, text)).collect();
+    let mut found: Vec<Text> = of_proposals.map(|it| Text::of(it.seq, it.source, &Value::Null, it.text)).collect();
     if message.envelope.kind == MessageKind::Result
         && let Some(request) = message.request
     {
-        found.extend(of_result(message.method.unwrap_or_default(), &request.params, message.content));
+        found.extend(of_result(message, &request.params));
     }
     found.retain(|text| text.bytes > 0);
     found
 }
 
 /// Returns the text of a result of MCP itself.
-fn of_result(method: &str, params: &Value, result: &Value) -> Option<Text> {
-    Some(match method {
+fn of_result(message: &Observed<'_>, params: &Value) -> Option<Text> {
+    let (seq, result) = (message.seq, message.content);
+    Some(match message.method.unwrap_or_default() {
         "initialize" | "server/discover" => {
             let text = result["instructions"].as_str()?.to_owned();
-            Text { is_in_every: true, replaces: true, ..Text::of("instructions", &Value::Null, text) }
+            Text { is_in_every: true, replaces: true, ..Text::of(seq, "instructions", &Value::Null, text) }
         }
         "tools/list" => {
             let tools = result["tools"].as_array()?;
             let bytes = serde_json::to_string(tools).map_or(0, |text| text.len() as u64);
             let text = counted(tools.len() as u64, "tool");
             let replaces = params["cursor"].is_null();
-            Text { bytes, is_in_every: true, replaces, ..Text::of("tools", &Value::Null, text) }
+            Text { bytes, is_in_every: true, replaces, ..Text::of(seq, "tools", &Value::Null, text) }
         }
-        "tools/call" => Text::of("tool result", &params["name"], tool_result::text(result)),
-        "resources/read" => Text::of("resource", &params["uri"], joined(&result["contents"], "/text")),
-        "prompts/get" => Text::of("prompt", &params["name"], joined(&result["messages"], "/content/text")),
+        "tools/call" => Text::of(seq, "tool result", &params["name"], tool_result::text(result)),
+        "resources/read" => Text::of(seq, "resource", &params["uri"], joined(&result["contents"], "/text")),
+        "prompts/get" => Text::of(seq, "prompt", &params["name"], joined(&result["messages"], "/content/text")),
         _ => return None,
     })
 }
@@ -323,6 +325,42 @@ mod tests {
         ]);
         let first = vec!["user  5".to_owned(), "conversation context  6".to_owned()];
         assert_eq!(outline(&turns), [(1, first), (2, vec!["user  3".to_owned()])]);
+    }
+
+    #[test]
+    fn the_first_mark_belongs_to_the_turn_that_its_messages_began() {
+        let user = |id: u32, text: &str| json!({"id": id, "method": "conversation/userMessage", "params": {"messageId": text, "content": text}});
+        let turns = said(&[
+            (1, C2s, user(1, "one")),
+            (1, C2s, json!({"mark": "turn"})),
+            (1, C2s, json!({"mark": "inferred"})),
+            (1, C2s, user(2, "second")),
+            (1, C2s, json!({"mark": "turn"})),
+            (1, C2s, json!({"mark": "inferred"})),
+            (1, C2s, json!({"mark": "turn"})),
+        ]);
+        assert_eq!(outline(&turns), [(1, vec!["user  3".to_owned()]), (2, vec!["user  6".to_owned()]), (3, vec![])]);
+    }
+
+    #[test]
+    fn what_a_server_pushes_counts_once_it_is_accepted() {
+        let content = |text: &str| json!([{"type": "text", "text": text}]);
+        let push = |id: u32, text: &str| json!({"id": id, "method": "push/event", "params": {"payload": {"content": content(text)}}});
+        let incoming =
+            json!([{"messageId": "a", "content": content("four")}, {"messageId": "b", "content": content("no")}]);
+        let results = json!([{"messageId": "a", "accepted": true}, {"messageId": "b", "accepted": false}]);
+        let turns = said(&[
+            (1, S2c, push(1, "yes")),
+            (1, S2c, push(2, "refused")),
+            (1, S2c, push(3, "an error")),
+            (1, C2s, json!({"id": 2, "result": {"accepted": false}})),
+            (1, C2s, json!({"id": 1, "result": {"accepted": true}})),
+            (1, C2s, json!({"id": 3, "error": {"code": -32001, "message": "m"}})),
+            (1, S2c, json!({"id": 4, "method": "channels/incoming", "params": {"messages": incoming}})),
+            (1, C2s, json!({"id": 4, "result": {"results": results}})),
+        ]);
+        assert_eq!(outline(&turns), [(1, vec!["mcpl push  3".to_owned(), "mcpl channel  4".to_owned()])]);
+        assert_eq!(turns[0].parts.iter().map(|part| part.seq).collect::<Vec<_>>(), [0, 6]);
     }
 
     #[test]

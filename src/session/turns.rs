@@ -7,16 +7,33 @@ use serde_json::Value;
 ///
 /// A mark is a note event whose map has the member `mark`. A host that marks its turns knows them best, so from its
 /// first `turn` on, messages no longer count. Without marks, a user message begins a turn. So does each inference that
-/// a message reveals, except the first after a user message, which belongs to the same turn.
+/// a message reveals, except the first after a user message, which belongs to the same turn. A host marks a turn after
+/// the messages that prepare it, so its first mark belongs to the turn that they began, unless that one is over.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     marked: bool,
     begun_by_message: bool,
+    /// A message began the current turn.
+    is_reported: bool,
 }
 
 impl Turns {
     /// Returns what observers should see for an event of the conversation that a message reveals.
     pub(crate) fn reported(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
+        let seen = self.revealed(moment);
+        self.note(seen);
+        seen
+    }
+
+    fn note(&mut self, seen: Option<ConversationEvent>) {
+        match seen {
+            Some(ConversationEvent::Turn) => self.is_reported = true,
+            Some(ConversationEvent::Inferred) => self.is_reported = false,
+            _ => {}
+        }
+    }
+
+    fn revealed(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
         match moment {
             ConversationEvent::UserMessage => {
                 self.begun_by_message = true;
@@ -41,7 +58,9 @@ impl Turns {
             "granted" => ConversationEvent::Granted,
             _ => return None,
         };
+        let is_same = moment == ConversationEvent::Turn && !self.marked && self.is_reported;
         self.marked |= moment == ConversationEvent::Turn;
-        Some(moment)
+        self.note(Some(moment));
+        (!is_same).then_some(moment)
     }
 }

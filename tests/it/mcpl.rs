@@ -118,6 +118,7 @@ chk_abc  add, seq 3, data  rolled back to at seq 11
 ├── chk_def  add, seq 5, patch  rollback failed at seq 9: a mail was sent
 │   chk_ghi  mail, seq 7
 └── chk_xyz  ← here  add, seq 13, patch
+
 chk_old  not in this recording  pruned, as the server reported at seq 15
 ";
     assert_eq!(drawn, expected);

@@ -11,8 +11,9 @@ use crate::formats::import::{self, ImportFormat};
 use crate::formats::jsonl;
 use crate::replay::{Conversation, Conversations, Loss};
 use crate::trace::{Damage, Event, EventKind, FileHeader, Flags, FormatError, Item, NewEvent, ReelReader, ReelWriter};
+use crate::wire::text::visible_text;
 use crate::wire::{Envelope, Framing, MessageKind};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -104,6 +105,15 @@ pub(super) fn append_gap(writer: &mut ReelWriter<impl Write>, time: i64, damage:
     writer.append(NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload })
 }
 
+/// The line and the reason, if the event is a gap for a part of a text that cannot be read.
+pub(super) fn unreadable(kind: EventKind, payload: &[u8]) -> Option<(u64, String)> {
+    if kind != EventKind::Gap {
+        return None;
+    }
+    let described: Value = ciborium::from_reader(payload).ok()?;
+    Some((described["line"].as_u64()?, visible_text(described["reason"].as_str()?)))
+}
+
 /// Whether a text begins with a line that is a JSON-RPC message.
 fn is_message(beginning: &[u8]) -> bool {
     let line = beginning.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -130,7 +140,8 @@ pub(super) fn with_formats(error: CommandError) -> CommandError {
 }
 
 fn converted(format: &ImportFormat, input: Box<dyn BufRead + Send>) -> io::Result<ReelReader> {
-    let importer = (format.open)(input).map_err(invalid)?;
+    let mut importer = (format.open)(input).map_err(invalid)?;
+    importer.refuse_gaps();
     ReelReader::from_stream(Box::new(Conversion::new(importer)?)).map_err(io::Error::other)
 }
 

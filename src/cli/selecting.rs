@@ -5,30 +5,29 @@ use crate::files::reels;
 use crate::proposals::Registry;
 use crate::protocol::methods;
 use crate::session::filter::Filter;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Splits the words into a reel and a filter. The first word names a reel if it is an existing file, `-`, or ends in
-/// `.reel`.
+/// Splits the words into a reel and a filter. The first word names a reel if it is an existing file, `-`, ends in `.reel`,
+/// or is not UTF-8.
 ///
 /// # Errors
 ///
 /// The first word can only mean a file, which does not exist, or another word is a reel.
-pub(super) fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandError> {
+pub(super) fn split_words(words: &[OsString]) -> Result<(Option<&Path>, String), CommandError> {
     let (path, words) = match words.split_first() {
-        Some((first, rest))
-            if first == "-" || first.ends_with(".reel") || Path::new(first).exists() || names_reel(first) =>
-        {
-            (Some(Path::new(first.as_str())), rest)
-        }
-        Some((first, _)) if is_like_a_path(first) => {
-            let missing = CommandError::new(ErrorKind::Input, format!("no such file: {first}"));
-            return Err(match methods::lookup(first) {
-                Some(_) => missing.hint(format!("to select messages by their method, write method:{first}")),
-                None => missing,
-            });
-        }
-        _ => (None, words),
+        Some((first, rest)) if names_file(first) => (Some(Path::new(first)), terms(rest)?),
+        _ => (None, terms(words)?),
     };
+    if let (None, Some(first)) = (path, words.first())
+        && is_like_a_path(first)
+    {
+        let missing = CommandError::new(ErrorKind::Input, format!("no such file: {first}"));
+        return Err(match methods::lookup(first) {
+            Some(_) => missing.hint(format!("to select messages by their method, write method:{first}")),
+            None => missing,
+        });
+    }
     if let Some(extra) = words.iter().find(|word| word.ends_with(".reel") && !word.contains([':', '"', ' '])) {
         return Err(match path {
             Some(_) => CommandError::usage(format!("only one reel is allowed, and {extra:?} is a second one"))
@@ -36,7 +35,28 @@ pub(super) fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String])
             None => CommandError::usage(format!("the reel comes first, then the filter; {extra:?} comes last")),
         });
     }
-    Ok((path, words))
+    Ok((path, words.join(" ")))
+}
+
+/// Returns words that are all of a filter, as its text.
+///
+/// # Errors
+///
+/// They are not UTF-8.
+pub(super) fn filter_of(words: &[OsString]) -> Result<String, CommandError> {
+    Ok(terms(words)?.join(" "))
+}
+
+fn terms(words: &[OsString]) -> Result<Vec<&str>, CommandError> {
+    let text = |word: &OsString| CommandError::usage(format!("the filter {} is not UTF-8", word.display()));
+    words.iter().map(|word| word.to_str().ok_or_else(|| text(word))).collect()
+}
+
+fn names_file(word: &OsStr) -> bool {
+    match word.to_str() {
+        Some(text) => text == "-" || text.ends_with(".reel") || Path::new(text).exists() || names_reel(text),
+        None => true,
+    }
 }
 
 /// Whether a word that is no term of a filter is the name of a reel without its ending.
@@ -77,19 +97,25 @@ pub(super) fn parse_filter(text: &str, registry: &Registry, is_reel_named: bool)
 ///
 /// The first word can only mean a file, which does not exist, or a reel comes after the filter.
 pub(super) fn split_reels<'a>(
-    words: &'a [String],
+    words: &'a [OsString],
     registry: &Registry,
-) -> Result<(Vec<&'a Path>, &'a [String]), CommandError> {
+) -> Result<(Vec<&'a Path>, String), CommandError> {
     let first = &words[..words.len().min(1)];
     let Some(path) = split_words(first)?.0 else { return split_words(words).map(|(_, terms)| (Vec::new(), terms)) };
-    let is_named =
-        |word: &str| (word.ends_with(".reel") || word.ends_with(".jsonl")) && !word.contains([':', '"', ' ']);
-    let exists = |word: &str| Path::new(word).exists() && Filter::parse_knowing(word, registry).is_err();
+    let is_named = |word: &OsStr| match word.to_str() {
+        Some(text) => (text.ends_with(".reel") || text.ends_with(".jsonl")) && !text.contains([':', '"', ' ']),
+        None => true,
+    };
+    let exists = |word: &OsStr| {
+        Path::new(word).exists() && word.to_str().is_none_or(|text| Filter::parse_knowing(text, registry).is_err())
+    };
     let others = words[1..].iter().take_while(|word| is_named(word) || exists(word));
     let paths: Vec<&Path> = std::iter::once(path).chain(others.map(Path::new)).collect();
     let terms = &words[paths.len()..];
     match terms.iter().find(|word| is_named(word)) {
-        Some(late) => Err(CommandError::usage(format!("reels come first, then the filter; {late:?} comes last"))),
-        None => Ok((paths, terms)),
+        Some(late) => {
+            Err(CommandError::usage(format!("reels come first, then the filter; {:?} comes last", late.display())))
+        }
+        None => Ok((paths, filter_of(terms)?)),
     }
 }

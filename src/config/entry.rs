@@ -70,8 +70,11 @@ pub(crate) fn entries(root: &Node, format: Format) -> Vec<Entry> {
     found
 }
 
+/// Of servers with the same name in one place, only the last counts, as for JSON parsers.
 fn collect(home: Option<&Node>, project: Option<&str>, found: &mut Vec<Entry>) {
-    let members = home.map_or(&[][..], Node::members).iter();
+    let members = home.map_or(&[][..], Node::members);
+    let is_last = |(at, member): &(usize, &Member)| !members[at + 1..].iter().any(|later| later.name == member.name);
+    let members = members.iter().enumerate().filter(is_last).map(|(_, member)| member);
     found.extend(members.filter(|member| matches!(member.value.kind, Kind::Map(..))).map(|member| Entry {
         name: member.name.clone(),
         project: project.map(str::to_owned),
@@ -365,6 +368,14 @@ mod tests {
 
     fn json(inside: &str) -> Entry {
         read(&format!("{{\"mcpServers\": {{\"s\": {{{inside}}}}}}}"), Format::Json).unwrap().remove(0)
+    }
+
+    #[test]
+    fn of_servers_with_the_same_name_the_last_counts() {
+        let text = r#"{"mcpServers": {"a": {"command": "one"}, "b": {"command": "x"}, "a": {"command": "two"}}}"#;
+        let found = read(text, Format::Json).expect("JSON");
+        let shown: Vec<_> = found.iter().map(|entry| (entry.name.as_str(), entry.node.text_of("command"))).collect();
+        assert_eq!(shown, [("b", Some("x")), ("a", Some("two"))]);
     }
 
     fn command(argv: &[&str], env: &[(&str, &str)]) -> Server {

@@ -114,11 +114,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_the_error_of_reading() {
-        let mut bytes = Vec::new();
-        let error = conversion(format!("{HEADER}\n{}\nno event\n", line(0, "x"))).read_to_end(&mut bytes);
-        let error = error.expect_err("the third line is broken");
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        assert!(error.to_string().starts_with("line 3: "), "{error}");
+    fn a_file_that_cannot_be_read_further_is_an_error() {
+        struct Failing;
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("the disk is gone"))
+            }
+        }
+        let beginning = io::Cursor::new(format!("{HEADER}\n{}\n", line(0, "x")));
+        let input = io::BufReader::new(beginning.chain(Failing));
+        let importer = (formats::jsonl::IMPORT.open)(Box::new(input)).expect("a header");
+        let read = Conversion::new(importer).expect("a short header").read_to_end(&mut Vec::new());
+        let error = read.expect_err("reading fails").to_string();
+        assert!(error.contains("the disk is gone"), "{error}");
     }
 }

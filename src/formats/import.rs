@@ -82,6 +82,9 @@ pub trait Importer: Send {
     /// What the reel says about itself.
     fn header(&self) -> &FileHeader;
 
+    /// Refuses a file of mcpreel's own format with a part that cannot be read, instead of leaving a gap for it.
+    fn refuse_gaps(&mut self) {}
+
     /// The next event, or `None` at the end; its payload borrows from the importer.
     ///
     /// # Errors

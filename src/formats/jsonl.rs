@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
+use std::ops::Range;
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
@@ -225,7 +226,7 @@ fn write_rfc3339(nanoseconds: i64, out: &mut String) {
     }
 }
 
-/// Reads an export.
+/// Reads an export. A line that cannot be read becomes a gap, unless gaps are refused.
 pub struct Reader<R: BufRead> {
     input: R,
     line: Vec<u8>,
@@ -233,6 +234,9 @@ pub struct Reader<R: BufRead> {
     header: FileHeader,
     payload: Vec<u8>,
     second: Second,
+    /// The time of the last event.
+    last: i64,
+    refuses_gaps: bool,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -243,8 +247,16 @@ impl<R: BufRead> Reader<R> {
     /// If reading fails, or the line is not a header.
     pub fn new(input: R) -> Result<Self, ImportError> {
         let (line, payload) = (Vec::new(), Vec::new());
-        let mut reader =
-            Self { input, line, number: 0, header: FileHeader::default(), payload, second: Second::default() };
+        let mut reader = Self {
+            input,
+            line,
+            number: 0,
+            header: FileHeader::default(),
+            payload,
+            second: Second::default(),
+            last: 0,
+            refuses_gaps: false,
+        };
         if !reader.next_line()? {
             return Err(reader.error("the file is empty; expected {\"reel\":{…}}"));
         }
@@ -291,6 +303,40 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
+    /// Reads an event from the current line.
+    fn read_line(&mut self) -> Result<Read, String> {
+        let fields = Fields::parse(&self.line)?;
+        let time = fields.time(self.header.created, &mut self.second)?;
+        let mut verbatim = None;
+        match fields.payload.ok_or("missing \"message\", \"text\" or \"base64\"")? {
+            Payload::Verbatim(value) => {
+                let start = value.as_ptr().addr() - self.line.as_ptr().addr();
+                verbatim = Some(start..start + value.len());
+            }
+            Payload::Text(value) => {
+                self.payload = serde_json::from_slice::<String>(value)
+                    .map_err(|error| format!("\"text\" is not a string: {error}"))?
+                    .into_bytes();
+            }
+            Payload::Base64(value) => {
+                let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
+                self.payload = BASE64.decode(inner).map_err(|error| format!("\"base64\" is invalid: {error}"))?;
+            }
+        }
+        let flags = fields.flags.with(Flags::toward(fields.direction));
+        let (stream, exchange, kind, framing) = (fields.stream, fields.exchange, fields.kind, fields.framing);
+        Ok(Read { time, stream, exchange, kind, flags, framing, verbatim })
+    }
+
+    /// Returns a gap for a line that cannot be read, at the time of the event before.
+    fn unreadable(&mut self, reason: &str) -> Read {
+        let described = serde_json::json!({"line": self.number, "reason": reason});
+        self.payload.clear();
+        let _ = ciborium::into_writer(&described, &mut self.payload);
+        let (time, kind, flags, framing) = (self.last, EventKind::Gap, Flags::default(), Framing::Lf);
+        Read { time, stream: 0, exchange: 0, kind, flags, framing, verbatim: None }
+    }
+
     fn error(&self, reason: impl Into<String>) -> ImportError {
         ImportError::Line { line: self.number, reason: reason.into() }
     }
@@ -300,6 +346,18 @@ impl<R: BufRead> Reader<R> {
 fn parse_time(text: &str) -> Result<i64, String> {
     let time: Timestamp = text.parse().map_err(|error| format!("{text:?} is not an RFC 3339 time: {error}"))?;
     i64::try_from(time.as_nanosecond()).map_err(|_| format!("{text:?} is out of range"))
+}
+
+/// An event as its line describes it.
+struct Read {
+    time: i64,
+    stream: u32,
+    exchange: u32,
+    kind: EventKind,
+    flags: Flags,
+    framing: Framing,
+    /// The place of the payload in the line, if it is there verbatim.
+    verbatim: Option<Range<usize>>,
 }
 
 enum Payload<'a> {
@@ -408,30 +466,31 @@ impl<R: BufRead + Send> Importer for Reader<R> {
         &self.header
     }
 
+    fn refuse_gaps(&mut self) {
+        self.refuses_gaps = true;
+    }
+
     fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, ImportError> {
         if !self.next_line()? {
             return Ok(None);
         }
-        let fields = Fields::parse(&self.line).map_err(|reason| self.error(reason))?;
-        let time = fields.time(self.header.created, &mut self.second).map_err(|reason| self.error(reason))?;
-        let (stream, kind, flags, framing) =
-            (fields.stream, fields.kind, fields.flags.with(Flags::toward(fields.direction)), fields.framing);
-        let payload = match fields.payload.ok_or_else(|| self.error("missing \"message\", \"text\" or \"base64\""))? {
-            Payload::Verbatim(value) => value,
-            Payload::Text(value) => {
-                self.payload = serde_json::from_slice::<String>(value)
-                    .map_err(|error| self.error(format!("\"text\" is not a string: {error}")))?
-                    .into_bytes();
-                &self.payload
-            }
-            Payload::Base64(value) => {
-                let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
-                self.payload =
-                    BASE64.decode(inner).map_err(|error| self.error(format!("\"base64\" is invalid: {error}")))?;
-                &self.payload
-            }
+        let read = match self.read_line() {
+            Ok(read) => read,
+            Err(reason) if self.refuses_gaps => return Err(self.error(reason)),
+            Err(reason) => self.unreadable(&reason),
         };
-        Ok(Some(NewEvent { time, stream, exchange: fields.exchange, kind, flags, framing, payload }))
+        let payload = read.verbatim.map_or(&self.payload[..], |range| &self.line[range]);
+        let (time, stream, exchange) = (read.time, read.stream, read.exchange);
+        self.last = time;
+        Ok(Some(NewEvent {
+            time,
+            stream,
+            exchange,
+            kind: read.kind,
+            flags: read.flags,
+            framing: read.framing,
+            payload,
+        }))
     }
 }
 
@@ -533,15 +592,38 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_named() {
+    fn bad_lines_are_gaps_and_a_bad_beginning_is_refused() {
         let reason = |text: &str| import(text.as_bytes()).expect_err("refused").to_string();
         assert!(reason("").starts_with("line 1: the file is empty"));
         assert!(reason("{}\n").contains("missing \"reel\""));
         assert!(reason("{\"reel\":{\"version\":7}}").contains("newer"));
         let header = "{\"reel\":{\"version\":1,\"created\":\"2026-01-01T00:00:00Z\"}}\n";
-        assert!(reason(&format!("{header}\n{{\"time\":\"x\"}}")).starts_with("line 3: \"x\" is not an RFC 3339 time"));
-        assert!(reason(&format!("{header}{{\"a\":1")).contains("not a single JSON object"));
-        assert!(reason(&format!("{header}{{\"dir\":\"up\"}}")).contains("direction \"up\""));
+        let good = "{\"time\":\"2026-01-01T00:00:01Z\",\"event\":\"message\",\"message\":{}}";
+        for (bad, wanted) in [
+            ("{\"time\":\"x\"}", "\"x\" is not an RFC 3339 time"),
+            ("{\"a\":1", "not a single JSON object"),
+            ("{\"dir\":\"up\"}", "unknown direction \"up\""),
+            ("{\"time\":\"2026-01-01T00:00:01Z\"}", "missing \"message\""),
+            ("{\"time\":\"2026-01-01T00:00:01Z\",\"text\":7}", "\"text\" is not a string"),
+            ("{\"time\":\"2026-01-01T00:00:01Z\",\"base64\":\"?\"}", "\"base64\" is invalid"),
+        ] {
+            let text = format!("{header}{good}\n\n{bad}\n{good}\n");
+            let mut reader = Reader::new(text.as_bytes()).expect("a header");
+            let mut found = Vec::new();
+            while let Some(event) = reader.next_event().expect("events") {
+                let described: Value = ciborium::from_reader(event.payload).unwrap_or_default();
+                found.push((event.kind, event.time, described["line"].as_u64(), described["reason"].to_string()));
+            }
+            let kinds: Vec<_> = found.iter().map(|event| event.0).collect();
+            assert_eq!(kinds, [EventKind::Message, EventKind::Gap, EventKind::Message], "{bad}");
+            assert_eq!((found[1].1, found[1].2), (1_000_000_000, Some(4)), "{bad}");
+            assert!(found[1].3.replace('\\', "").starts_with(&format!("\"{wanted}")), "{bad}: {}", found[1].3);
+            let mut strict = Reader::new(text.as_bytes()).expect("a header");
+            strict.refuse_gaps();
+            assert!(strict.next_event().is_ok_and(|event| event.is_some()));
+            let refused = strict.next_event().expect_err(bad).to_string();
+            assert!(refused.starts_with(&format!("line 4: {wanted}")), "{refused}");
+        }
     }
 
     fn any_payload() -> impl Strategy<Value = (Vec<u8>, EventKind, Framing, i64, Flags)> {

@@ -389,3 +389,37 @@ fn messages_of_any_shape_are_shown() {
     stage.ok(&["stats", "odd.reel"]);
     stage.ok(&["show", "odd.reel", "--jq", ".seq"]);
 }
+
+#[test]
+fn a_mock_that_cannot_write_its_answers_says_so() {
+    let stage = Stage::new();
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+    let result = json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-11-25", "capabilities": {},
+        "serverInfo": {"name": "s", "version": "1"}}});
+    stage.reel("t.reel", &[message(0, "c2s", initialize.clone()), message(1, "s2c", result)]);
+    stage.write("sent", format!("{initialize}\n"));
+    let mut command = stage.mcpreel(&["mock", "t.reel"]);
+    command.stdin(std::fs::File::open(stage.path("sent")).expect("a file"));
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+    let output = command.stdout(full).output().expect("ends");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(4) && reported.contains("No space left"), "{output:?}");
+}
+
+#[test]
+fn one_bad_line_of_json_lines_is_a_gap() {
+    let stage = Stage::new();
+    let line = |seconds: u64| {
+        format!(
+            "{{\"time\":\"2026-01-01T00:00:0{seconds}Z\",\"dir\":\"c2s\",\"event\":\"message\",\"message\":{{\"jsonrpc\":\"2.0\",\"method\":\"m{seconds}\"}}}}"
+        )
+    };
+    let header = "{\"reel\":{\"version\":1,\"created\":\"2026-01-01T00:00:00Z\"}}";
+    let lines = [header, &line(1), "{\"time\":", &line(2)].join("\n");
+    let output = stage.run(&["import", "-", "-o", "out.reel"], lines);
+    assert_eq!(output.code(), 1, "{output:?}");
+    assert!(output.err().contains("line 3: not a single JSON object"), "{output:?}");
+    let kinds: Vec<Value> = stage.events("out.reel")[1..].iter().map(|event| event["event"].clone()).collect();
+    assert_eq!(kinds, ["message", "gap", "message"]);
+}

@@ -2,6 +2,8 @@
 
 use crate::common::{Stage, finish, message};
 use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 
 /// Two calls of `add`, one of `echo` that fails after 700 ms, and a request without a response.
 fn calls(stage: &Stage) {
@@ -116,4 +118,29 @@ fn the_last_events_are_shown_with_their_calls() {
     let piped = stage.run(&["show", "-", "--last", "1", "--jq", ".seq"], reel);
     assert_eq!((piped.code(), piped.out().as_str()), (0, "6\n"), "{piped:?}");
     assert_eq!(stage.run(&["show", "calls.reel", "--last", "0"], "").code(), 2);
+}
+
+#[test]
+fn a_reel_whose_path_is_not_utf8_is_read_like_any_other() {
+    let stage = Stage::new();
+    calls(&stage);
+    let name = OsString::from_vec(b"\xff.reel".to_vec());
+    std::fs::rename(stage.path("calls.reel"), stage.path("").join(&name)).expect("renamed");
+    let run = |before: &[&str], after: &[&str]| {
+        let mut command = stage.mcpreel(before);
+        command.arg(&name).args(after);
+        finish(command, Vec::new())
+    };
+    for (before, after, wanted) in [
+        (&["show", "--format", "json"][..], &["tool:echo"][..], "echo"),
+        (&["stats", "-f", "json"], &["tool:add"], "\"events\":4"),
+        (&["export", "--format", "jsonl"], &[], "\"ping\""),
+    ] {
+        let output = run(before, after);
+        assert!(output.code() == 0 && output.out().contains(wanted), "{before:?}: {output:?}");
+    }
+    let mut command = stage.mcpreel(&["show", "a.reel"]);
+    command.arg(OsString::from_vec(b"tool:\xff".to_vec()));
+    let output = finish(command, Vec::new());
+    assert!(output.code() == 2 && output.err().contains("is not UTF-8"), "{output:?}");
 }

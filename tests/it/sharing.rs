@@ -881,4 +881,16 @@ fn every_command_that_reads_reels_reads_json_lines_too() {
         assert_eq!(broken.code(), 3, "{command:?} {broken:?}");
         assert!(broken.err().contains("error: broken.jsonl: line 4: "), "{command:?} {}", broken.err());
     }
+    // What a line of another format hides, nobody can say.
+    let of_others =
+        ["{\"ts\":1,\"dir\":\"c2s\",\"msg\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}", "{\"ts\": ghp_", ""];
+    stage.write("other.jsonl", of_others.join("\n"));
+    let checked = stage.run(&["redact", "--check", "other.jsonl"], "");
+    assert!(
+        checked.code() == 1 && checked.err().contains("line 2 cannot be read; nobody looked into it"),
+        "{checked:?}"
+    );
+    let written = stage.run(&["redact", "other.jsonl", "-o", "other.reel"], "");
+    assert_eq!(written.code(), 0, "a gap hides nothing: {written:?}");
+    assert_eq!(stage.run(&["redact", "--check", "other.reel"], "").code(), 0);
 }

@@ -304,3 +304,14 @@ fn messages_that_do_not_say_who_sent_them_can_be_imported() {
     stage.ok(&["import", "--client", "sent.jsonl", "-o", "session.reel"]);
     assert!(stage.ok(&["show", "session.reel"]).out().contains("initialize"));
 }
+
+#[test]
+fn inputs_that_cannot_be_meant_are_named() {
+    let stage = stage("");
+    stage.write("sent.jsonl", initialize());
+    stage.ok(&["import", "--client", "sent.jsonl", "-o", "session.reel"]);
+    let imported = stage.run(&["import", "session.reel", "-o", "again.reel"], "");
+    assert!(imported.code() == 3 && imported.err().contains("session.reel is a reel already"), "{imported:?}");
+    let compared = stage.run(&["diff", "-", "-"], stage.read("session.reel"));
+    assert!(compared.code() == 2 && compared.err().contains("only one recording can come from stdin"), "{compared:?}");
+}

@@ -126,6 +126,9 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     let Some(right) = args.right.as_deref() else { return Err(CommandError::usage("B is missing")) };
     let options = comparing::options(&args.normalise, args.order)?;
     let paths = [left, right];
+    if paths == [Path::new("-"); 2] {
+        return Err(CommandError::usage("only one recording can come from stdin, but A and B are both `-`"));
+    }
     let named: Vec<&Path> = paths.into_iter().chain(args.normalise.learn.as_deref()).collect();
     let redact = args.redaction();
     let (inputs, not_compared) = inputs::prepare(&named, &redact)?;

@@ -22,6 +22,7 @@ use crate::wire::mask::MaskedWriter;
 use crate::wire::text::counted;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -56,7 +57,7 @@ pub(crate) struct ExportArgs {
     /// The reel (`-` for stdin; default: the newest), followed by a filter of what is exported, as in `mcpreel show`. For
     /// `--format parquet`, also several reels, or folders of reels.
     #[arg(value_name = "REEL|FILTER")]
-    words: Vec<String>,
+    words: Vec<OsString>,
     /// The output format (default: the one that the ending of --output names, such as .html, .md or .csv, else jsonl; with
     /// --to, otlp-proto).
     #[arg(short, long, value_parser = formats())]
@@ -140,8 +141,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     if args.host.is_some() {
         return Err(CommandError::usage("--host is only for --format parquet"));
     }
-    let (path, words) = split_words(&args.words)?;
-    let terms = words.join(" ");
+    let (path, terms) = split_words(&args.words)?;
     let selection = Selection::new(parse_filter(&terms, args.packs.registry()?, path.is_some())?);
     if args.format_name() == Some(page::NAME) && args.to.is_none() {
         return html::run(args, path, selection, context);

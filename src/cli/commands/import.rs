@@ -5,11 +5,10 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
 use crate::formats::import::{self, ImportError, Importer, lines};
 use crate::render::line;
-use crate::trace::{EventKind, NewEvent, ReelWriter, WriterOptions};
-use crate::wire::text::{counted, visible_text};
+use crate::trace::{EventKind, ReelWriter, WriterOptions};
+use crate::wire::text::counted;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -87,7 +86,7 @@ impl Source {
         let beginning = input.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
         let format = match import::named(format) {
             Some(format) => format,
-            None => import::detected(beginning).ok_or_else(|| recordings::with_formats(recordings::unknown(path)))?,
+            None => import::detected(beginning).ok_or_else(|| unreadable_file(path))?,
         };
         let shown = path.display().to_string();
         let importer = (format.open)(input).map_err(|error| recordings::with_formats(bad(&shown, &error)))?;
@@ -117,6 +116,15 @@ fn open(path: &Path) -> Result<(Input, u64), CommandError> {
     let file = File::open(path).map_err(|error| CommandError::reading(path, &error))?;
     let total = file.metadata().map_or(0, |about| about.len());
     Ok((Box::new(BufReader::with_capacity(1 << 20, file)), total))
+}
+
+/// The error about a file of no format that can be imported.
+fn unreadable_file(path: &Path) -> CommandError {
+    if recordings::is_reel_file(path) {
+        let error = CommandError::new(ErrorKind::Input, format!("{} is a reel already", path.display()));
+        return error.hint("`mcpreel export` converts a reel to another format");
+    }
+    recordings::with_formats(recordings::unknown(path))
 }
 
 fn bad(shown: &str, error: &ImportError) -> CommandError {
@@ -177,7 +185,7 @@ fn convert(
     while let Some(event) = source.importer.next_event().map_err(|error| bad(&source.shown, &error))? {
         taken += event.payload.len() as u64;
         imported.messages += u64::from(event.kind == EventKind::Message);
-        if let Some((line, reason)) = unreadable(&event) {
+        if let Some((line, reason)) = recordings::unreadable(event.kind, event.payload) {
             imported.unreadable += 1;
             if imported.unreadable <= REPORTED {
                 context.printer.note(&format!("{}: line {line}: {reason}", source.shown));
@@ -190,13 +198,4 @@ fn convert(
     imported.events = writer.next_seq();
     writer.finish().map_err(writing)?;
     Ok(imported)
-}
-
-/// The line and the reason, if the event is a gap for a part of the file that cannot be read.
-fn unreadable(event: &NewEvent<'_>) -> Option<(u64, String)> {
-    if event.kind != EventKind::Gap {
-        return None;
-    }
-    let described: Value = ciborium::from_reader(event.payload).ok()?;
-    Some((described["line"].as_u64()?, visible_text(described["reason"].as_str()?)))
 }

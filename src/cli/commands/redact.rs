@@ -1,6 +1,7 @@
 //! `redact`: writes a reel without its secrets, or reports them.
 
 use crate::cli::printer::Format;
+use crate::cli::recordings;
 use crate::cli::recordings::twice::{Lines, TwicePath};
 use crate::cli::redaction::{KeyOptions, count, learn, rewrite};
 use crate::cli::{Context, Outcome};
@@ -115,7 +116,30 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
         context.printer.note(&format!("{}: {damage}; {what}", reel.shown.display()));
         return Ok(Outcome::Findings);
     }
+    if args.output.is_none() && note_unreadable(&reel, context)? {
+        return Ok(Outcome::Findings);
+    }
     Ok(outcome(args, &redaction))
+}
+
+/// Reports the parts of a text that cannot be read, into which nobody has looked. Returns whether there are any.
+fn note_unreadable(reel: &TwicePath, context: &Context) -> Result<bool, CommandError> {
+    // In a reel, a gap hides nothing.
+    if reel.open()?.format.is_none() {
+        return Ok(false);
+    }
+    let (mut first, mut more) = (None, 0);
+    reel.each_event(|event| {
+        let found = recordings::unreadable(event.header.kind, event.payload);
+        more += u64::from(first.is_some() && found.is_some());
+        first = first.take().or(found);
+        Ok(())
+    })?;
+    let Some((line, _)) = first else { return Ok(false) };
+    let others = if more > 0 { format!(", nor can {}", counted(more, "other part")) } else { String::new() };
+    let name = reel.shown.display();
+    context.printer.note(&format!("{name}: line {line} cannot be read{others}; nobody looked into it"));
+    Ok(true)
 }
 
 fn outcome(args: &RedactArgs, redaction: &Redaction) -> Outcome {

@@ -15,7 +15,7 @@ use crate::cli::printer::note;
 use crate::cli::progress::Progress;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
-use crate::cli::selecting::{parse_filter, split_words};
+use crate::cli::selecting::{filter_of, parse_filter, split_words};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -33,6 +33,7 @@ use check::Checking;
 use clap::{Args, ValueEnum};
 use forms::{Form, Picture, Shown};
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -43,7 +44,7 @@ pub(crate) struct ShowArgs {
     /// The reel (`-` for stdin; default: the newest), followed by a filter. The first word is a reel if it ends in
     /// .reel or the file exists.
     #[arg(value_name = "REEL|FILTER")]
-    words: Vec<String>,
+    words: Vec<OsString>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = Format::List)]
     format: Format,
@@ -208,11 +209,11 @@ is traffic that is missing from the reel, transport is an event of HTTP or of an
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
     let live = args.session.as_deref().map(live::find).transpose()?;
-    let (path, words) = match &live {
-        Some(_) => (None, &args.words[..]),
+    let (path, terms) = match &live {
+        Some(_) => (None, filter_of(&args.words)?),
         None => split_words(&args.words)?,
     };
-    let (live, terms) = (live.as_ref(), words.join(" "));
+    let live = live.as_ref();
     if !args.follow {
         context.printer.page(args.pager.paging());
     }

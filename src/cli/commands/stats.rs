@@ -23,14 +23,15 @@ use crate::trace::ReelReader;
 use crate::wire::text::{counted, visible_text};
 use clap::{Args, ValueEnum};
 use counting::{Counting, Source};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Count messages, bytes, errors, latencies and unanswered requests.
 ///
-/// Without a filter and without --by tool, proposal or error, only headers are read, so it is fast for any reel. `seq` is the number of
-/// the request with the slowest response; `mcpreel show --seq N` starts there. Percentiles of more than 256 responses are at most 1 %
-/// off. A late response is one after the deadline of a proposal: 500 ms for conversation/userMessage, 5 and 10 s for MCPL's
-/// hooks.
+/// Without a filter and without --by tool, proposal or error, only headers are read, so it is fast for any reel, and does not
+/// notice damage in messages (`mcpreel reel verify` does). `seq` is the number of the request with the slowest response;
+/// `mcpreel show --seq N` starts there. Percentiles of more than 256 responses are at most 1 % off. A late response is one
+/// after the deadline of a proposal: 500 ms for conversation/userMessage, 5 and 10 s for MCPL's hooks.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -51,7 +52,7 @@ pub(crate) struct StatsArgs {
     /// Reels, or folders of reels (`-` for stdin; default: the newest reel), followed by a filter of what is counted, as in
     /// `mcpreel show`. Several are counted together.
     #[arg(value_name = "REEL|FILTER")]
-    words: Vec<String>,
+    words: Vec<OsString>,
     /// Use the reel of a live session; the arguments are then only a filter. `mcpreel sessions` lists the sessions.
     #[arg(long, value_name = "NAME", conflicts_with = "redact")]
     session: Option<String>,
@@ -129,11 +130,10 @@ enum Format {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let registry = args.packs.registry()?;
-    let (paths, words) = match &args.session {
+    let (paths, terms) = match &args.session {
         None => selecting::split_reels(&args.words, registry)?,
-        Some(_) => (Vec::new(), &args.words[..]),
+        Some(_) => (Vec::new(), selecting::filter_of(&args.words)?),
     };
-    let terms = words.join(" ");
     let filter = parse_filter(&terms, registry, !paths.is_empty() || args.session.is_some())?;
     if args.audit || args.context {
         return operations(args, &paths, filter.is_empty(), context);

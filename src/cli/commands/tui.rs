@@ -14,7 +14,7 @@ mod tests;
 
 use crate::cli::packs::PackOptions;
 use crate::cli::recordings;
-use crate::cli::selecting::{parse_filter, split_words};
+use crate::cli::selecting::{filter_of, parse_filter, split_words};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
@@ -24,6 +24,7 @@ use crate::tui::keys::{KEYS, described};
 use clap::Args;
 use runtime::{Runtime, Settings};
 use send::Recipient;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -37,7 +38,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct TuiArgs {
     /// The reel, followed by a filter, as in `mcpreel show`.
     #[arg(value_name = "REEL|FILTER")]
-    words: Vec<String>,
+    words: Vec<OsString>,
     /// Follow a live session; the arguments are then only a filter. `mcpreel sessions` lists the sessions.
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
@@ -87,13 +88,14 @@ pub(super) fn run(args: &TuiArgs, context: &Context) -> Result<Outcome, CommandE
         Some(pid) => Some(session_of(pid)?),
         None => args.session.as_deref().map(live::find).transpose()?,
     };
-    let (path, words) = match &live {
-        Some(_) => (None, &args.words[..]),
+    let (path, terms) = match &live {
+        Some(_) => (None, filter_of(&args.words)?),
         None => split_words(&args.words)?,
     };
-    let filter = super::show::of_stream(words.join(" "), live.as_ref());
+    let is_filtered = !terms.is_empty();
+    let filter = super::show::of_stream(terms, live.as_ref());
     parse_filter(&filter, registry, path.is_some() || live.is_some())?;
-    if path.is_none() && live.is_none() && !words.is_empty() {
+    if path.is_none() && live.is_none() && is_filtered {
         return Err(CommandError::usage("a filter needs a reel or --session").hint("mcpreel tui session.reel FILTER"));
     }
     let target = match (&live, path) {

@@ -6,7 +6,7 @@ use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{FailureReason, Handshake, Output, Params};
-use crate::proposals::mcpe::client::{DeliveredEvents, EventFault, check_support, without_lone_wildcard};
+use crate::proposals::mcpe::client::{Arrival, DeliveredEvents, EventFault, check_support, without_lone_wildcard};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
@@ -159,7 +159,10 @@ const MAX_BACK_OFF: Duration = Duration::from_secs(30);
 /// What a server's notification says about a subscription.
 #[derive(Debug, PartialEq)]
 enum SubscriptionEvent {
-    Events(Vec<Value>),
+    Events {
+        all: Vec<Value>,
+        is_batch: bool,
+    },
     /// A notification of events without its events.
     Malformed(String),
     Expired,
@@ -174,8 +177,8 @@ fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     let params = envelope.params.and_then(|params| serde_json::from_slice::<Value>(params).ok()).unwrap_or_default();
     let id = params["subscriptionId"].as_str().unwrap_or_default().to_owned();
     let said = match (method, params["events"].as_array()) {
-        (EVENT, _) => SubscriptionEvent::Events(vec![params["event"].clone()]),
-        (BATCH, Some(events)) => SubscriptionEvent::Events(events.clone()),
+        (EVENT, _) => SubscriptionEvent::Events { all: vec![params["event"].clone()], is_batch: false },
+        (BATCH, Some(events)) => SubscriptionEvent::Events { all: events.clone(), is_batch: true },
         (BATCH, None) => SubscriptionEvent::Malformed(format!("{BATCH} has no list of events")),
         _ => SubscriptionEvent::Expired,
     };
@@ -413,9 +416,11 @@ impl ActiveSubscription<'_> {
                 events.ignore(&format!("a delivery for an unknown subscription: {id:?}"), self.context);
             }
             SubscriptionEvent::Malformed(why) => events.ignore(&format!("a malformed delivery: {why}"), self.context),
-            SubscriptionEvent::Events(all) => {
+            SubscriptionEvent::Events { all, is_batch } => {
+                let arrival = Arrival { subscription: id, is_in_batch: is_batch };
                 for event in &all {
-                    match self.delivered.check(event, task.arguments.get("filter")) {
+                    match self.delivered.check(event, arrival, task.arguments.get("filter")) {
+                        Err(EventFault::Known) => continue,
                         Err(fault) => {
                             events.ignore(&reported(&fault, event), self.context);
                             continue;
@@ -528,7 +533,7 @@ impl ActiveSubscription<'_> {
 /// Why an event was ignored.
 fn reported(fault: &EventFault, event: &Value) -> String {
     match fault {
-        EventFault::Malformed(_) => fault.sentence(event),
+        EventFault::Malformed(_) | EventFault::Known => fault.sentence(event),
         EventFault::Unwanted => format!("an event outside the filter: {}", event["type"]),
         EventFault::Duplicate => format!("a duplicate of the event {}", event["id"]),
     }
@@ -575,14 +580,20 @@ mod tests {
         let read = |method: &str, params: Value| {
             news(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string().as_bytes())
         };
-        let events = |all: &[i64]| SubscriptionEvent::Events(all.iter().map(|id| json!({"id": id})).collect());
+        let events = |all: &[i64], is_batch: bool| {
+            let all = all.iter().map(|id| json!({"id": id})).collect();
+            SubscriptionEvent::Events { all, is_batch }
+        };
         let one = json!({"subscriptionId": "a", "event": {"id": 1}});
-        assert_eq!(read(EVENT, one), Some(("a".to_owned(), events(&[1]))));
+        assert_eq!(read(EVENT, one), Some(("a".to_owned(), events(&[1], false))));
         let several = json!({"subscriptionId": "a", "events": [{"id": 1}, {"id": 2}]});
-        assert_eq!(read(BATCH, several), Some(("a".to_owned(), events(&[1, 2]))));
+        assert_eq!(read(BATCH, several), Some(("a".to_owned(), events(&[1, 2], true))));
         assert_eq!(read(EXPIRED, json!({"subscriptionId": "a"})), Some(("a".to_owned(), SubscriptionEvent::Expired)));
         assert_eq!(read("notifications/message", json!({"subscriptionId": "a"})), None);
-        assert_eq!(read(EVENT, json!(["x"])), Some((String::new(), SubscriptionEvent::Events(vec![Value::Null]))));
+        assert_eq!(
+            read(EVENT, json!(["x"])),
+            Some((String::new(), SubscriptionEvent::Events { all: vec![Value::Null], is_batch: false }))
+        );
         let batch = read(BATCH, json!({"subscriptionId": "a", "events": 7}));
         assert!(matches!(batch, Some((_, SubscriptionEvent::Malformed(_)))));
     }

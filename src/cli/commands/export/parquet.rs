@@ -50,8 +50,7 @@ mod with_feature {
 
     pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
         let registry = args.packs.registry()?;
-        let (paths, words) = split_reels(&args.words, registry)?;
-        let terms = words.join(" ");
+        let (paths, terms) = split_reels(&args.words, registry)?;
         let filter = parse_filter(&terms, registry, !paths.is_empty())?;
         let settings = Settings { registry, host: args.host.clone() };
         let run = Run { args, filter, settings, context };

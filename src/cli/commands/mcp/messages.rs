@@ -42,7 +42,7 @@ pub(super) fn show(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> {
     };
     let limit = count_of(arguments, "limit").unwrap_or(PAGE);
     let opened = cx.open(recording)?;
-    let found = events(&opened, &selected(terms, opened.stream, from), limit + 1, SUMMARY, cx)?;
+    let (found, is_damaged) = page(&opened, &selected(terms, opened.stream, from), limit + 1, SUMMARY, cx)?;
     let (mut rows, mut next) = (Rows::within(cx.settings.max_bytes), None);
     for event in &found {
         let row = visible(event, MAX_TEXT_CHARS);
@@ -60,6 +60,9 @@ pub(super) fn show(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> {
     if let Some(next) = next {
         let next = cursor::make(&request, &next.to_string());
         answer = answer.say(&format!("There are more: pass cursor \"{next}\".")).fact("next_cursor", next);
+    }
+    if is_damaged {
+        answer = answer.say("Part of the recording cannot be read; `mcpreel reel verify` lists the damage.");
     }
     let answer = answer.say("get_message returns a whole message by its seq.");
     Ok(Answer { recorded: rows.text, data: json!({"events": rows.values}), ..answer })
@@ -104,11 +107,16 @@ fn show_words(opened: &Opened, options: &[&str], filter: &str) -> Vec<OsString> 
 
 /// The events that a filter selects, each through a jq program.
 fn events(opened: &Opened, filter: &str, limit: u64, program: &str, cx: &Cx<'_>) -> Result<Vec<Value>, Problem> {
+    page(opened, filter, limit, program, cx).map(|(events, _)| events)
+}
+
+/// Does the same, and also returns whether part of the recording cannot be read.
+fn page(opened: &Opened, filter: &str, limit: u64, program: &str, cx: &Cx<'_>) -> Result<(Vec<Value>, bool), Problem> {
     let words = show_words(opened, &["--limit", &limit.to_string(), "--jq", program], filter);
     let (text, is_all, ran) = child::run_for_output(&words, cx.bounds, MAX_PAGE_BYTES)?;
     ran.check()?;
     let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| is_all || line.ends_with(b"\n"));
-    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    Ok((lines.filter_map(|line| serde_json::from_slice(line).ok()).collect(), ran.code == Some(1)))
 }
 
 /// The first event, through a jq program that selects one.

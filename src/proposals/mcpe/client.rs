@@ -13,7 +13,7 @@ use crate::proposals::timestamp::{self, Reading};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How many event ids are remembered, to recognise duplicates.
+/// How many event ids and arrivals are remembered, to recognise duplicates.
 const MAX_SEEN: usize = 4096;
 /// The maximum length of the reason why an event is malformed, in characters: it repeats the value.
 const MAX_WHY: usize = 160;
@@ -29,6 +29,9 @@ pub(crate) enum EventFault {
     Unwanted,
     /// It was delivered before.
     Duplicate,
+    /// Another subscription, or another form of delivery, brought it before (MCPE 2025-01-01 §2): no fault, but it does
+    /// not count again.
+    Known,
 }
 
 impl EventFault {
@@ -38,6 +41,7 @@ impl EventFault {
             Self::Malformed(_) => "malformed",
             Self::Unwanted => "unwanted",
             Self::Duplicate => "duplicate",
+            Self::Known => "known event",
         }
     }
 
@@ -47,19 +51,31 @@ impl EventFault {
             Self::Malformed(why) => format!("a malformed event: {why}"),
             Self::Unwanted => format!("the event does not match the subscription's filter: {}", note(event)),
             Self::Duplicate => format!("the event was delivered before: {}", note(event)),
+            Self::Known => format!("{}, which arrived before in another way; it is not injected again", note(event)),
         }
     }
+}
+
+/// How an event arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'a> {
+    /// The id of its subscription.
+    pub subscription: &'a str,
+    /// Whether it came in a batch.
+    pub is_in_batch: bool,
 }
 
 /// The events that were delivered on one connection.
 #[derive(Debug)]
 pub(crate) struct DeliveredEvents {
     seen: Recent<String>,
+    /// Events by their ids, subscriptions, and whether they came in a batch.
+    arrivals: Recent<(String, String, bool)>,
 }
 
 impl Default for DeliveredEvents {
     fn default() -> Self {
-        Self { seen: Recent::new(MAX_SEEN) }
+        Self { seen: Recent::new(MAX_SEEN), arrivals: Recent::new(MAX_SEEN) }
     }
 }
 
@@ -70,7 +86,15 @@ impl DeliveredEvents {
     ///
     /// # Errors
     /// Why it does not count.
-    pub(crate) fn check(&mut self, event: &Value, filter: Option<&Value>) -> Result<Option<String>, EventFault> {
+    pub(crate) fn check(
+        &mut self,
+        event: &Value,
+        arrival: Arrival<'_>,
+        filter: Option<&Value>,
+    ) -> Result<Option<String>, EventFault> {
+        let id = event["id"].as_str().unwrap_or_default();
+        let arrived = (id.to_owned(), arrival.subscription.to_owned(), arrival.is_in_batch);
+        let is_again = self.arrivals.insert(arrived, ()).is_some();
         if let Some(violation) = DESCRIPTOR.schemas.check("Event", event).unwrap_or_default().first() {
             return Err(EventFault::Malformed(clip(&violation.to_string(), MAX_WHY).into_owned()));
         }
@@ -78,8 +102,9 @@ impl DeliveredEvents {
         if filter.is_some_and(|filter| !is_wanted(event, filter)) {
             return Err(EventFault::Unwanted);
         }
-        match self.seen.insert(event["id"].as_str().unwrap_or_default().to_owned(), ()) {
-            Some(()) => Err(EventFault::Duplicate),
+        match self.seen.insert(id.to_owned(), ()) {
+            Some(()) if is_again => Err(EventFault::Duplicate),
+            Some(()) => Err(EventFault::Known),
             None => Ok(odd),
         }
     }
@@ -109,6 +134,14 @@ fn is_wanted(event: &Value, filter: &Value) -> bool {
     let tags: Vec<String> = tags.filter_map(Value::as_str).map(str::to_owned).collect();
     let priority = event["metadata"]["priority"].as_str().unwrap_or_default();
     filter.matches(kind, &tags, priority) || filter.near_miss(kind, &tags, priority).is_some()
+}
+
+/// Whether a subscription with these arguments gets events in batches, or one by one (MCPE 2025-01-01, Delivery Modes).
+pub(crate) fn delivers(arguments: &Value, in_batches: bool) -> bool {
+    let channels = arguments["delivery"]["channels"].as_array().map_or(&[][..], Vec::as_slice);
+    let has = |name: &str| channels.iter().any(|channel| channel == name);
+    let has_batches = has("cron") || has("scheduled");
+    if in_batches { has_batches } else { has("realtime") || !has_batches }
 }
 
 /// Removes the event types from a filter that asks for all of them by `*`: without types, it asks for the same, and a
@@ -230,6 +263,8 @@ pub(super) fn note(event: &Value) -> String {
 mod tests {
     use super::*;
 
+    const SINGLE: Arrival<'_> = Arrival { subscription: "s", is_in_batch: false };
+
     fn event(id: &str, kind: &str) -> Value {
         json!({"id": id, "type": kind, "data": {}, "metadata": {"timestamp": "2026-01-01T00:00:00Z", "priority": "low"}})
     }
@@ -240,7 +275,7 @@ mod tests {
         let check = |id: &str, time: &str| {
             let mut event = event(id, "a.b");
             event["metadata"]["timestamp"] = json!(time);
-            DeliveredEvents::default().check(&event, None)
+            DeliveredEvents::default().check(&event, SINGLE, None)
         };
         assert_eq!(check(ID, "2026-01-01T00:00:00+01:00"), Ok(None));
         assert!(check("7", "2026-01-01T00:00:00Z").is_ok_and(|odd| odd.is_some_and(|odd| odd.contains("\"7\""))));
@@ -253,13 +288,19 @@ mod tests {
         let mut delivered = DeliveredEvents::default();
         let wanted = json!({"eventTypes": ["a.*"], "priority": ["low"]});
         for odd in [json!(null), json!("x"), json!({}), json!({"id": "1", "type": "a.b", "data": {}})] {
-            assert!(matches!(delivered.check(&odd, Some(&wanted)), Err(EventFault::Malformed(_))), "{odd}");
+            assert!(matches!(delivered.check(&odd, SINGLE, Some(&wanted)), Err(EventFault::Malformed(_))), "{odd}");
         }
-        assert_eq!(delivered.check(&event("1", "b.c"), Some(&wanted)), Err(EventFault::Unwanted));
-        assert!(delivered.check(&event("1", "a.b"), Some(&wanted)).is_ok(), "what did not count was not seen");
-        assert_eq!(delivered.check(&event("1", "a.b"), Some(&wanted)), Err(EventFault::Duplicate));
-        assert!(delivered.check(&event("2", "a"), Some(&wanted)).is_ok(), "others match this one by a.*");
-        assert!(delivered.check(&event("3", "b.c"), None).is_ok());
+        assert_eq!(delivered.check(&event("4", "b.c"), SINGLE, Some(&wanted)), Err(EventFault::Unwanted));
+        assert!(delivered.check(&event("4", "a.b"), SINGLE, Some(&wanted)).is_ok(), "what did not count was not seen");
+        assert!(delivered.check(&event("1", "a.b"), SINGLE, Some(&wanted)).is_ok());
+        assert_eq!(delivered.check(&event("1", "a.b"), SINGLE, Some(&wanted)), Err(EventFault::Duplicate));
+        let batch = Arrival { is_in_batch: true, ..SINGLE };
+        assert_eq!(delivered.check(&event("1", "a.b"), batch, Some(&wanted)), Err(EventFault::Known));
+        assert_eq!(delivered.check(&event("1", "a.b"), batch, Some(&wanted)), Err(EventFault::Duplicate));
+        let other = Arrival { subscription: "t", ..SINGLE };
+        assert_eq!(delivered.check(&event("1", "a.b"), other, Some(&wanted)), Err(EventFault::Known));
+        assert!(delivered.check(&event("2", "a"), SINGLE, Some(&wanted)).is_ok(), "others match this one by a.*");
+        assert!(delivered.check(&event("3", "b.c"), SINGLE, None).is_ok());
     }
 
     #[test]
@@ -278,6 +319,19 @@ mod tests {
         assert!(check_support(Some(&none), &wild).is_err_and(|why| why.contains("\"b.*\"")));
         assert_eq!(check_support(Some(&none), &json!({"filter": {"eventTypes": ["a"]}})), Ok(()));
         assert_eq!((check_support(Some(&some), &wild), check_support(None, &wild)), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn e16_e17_events_come_by_the_channels_of_their_subscription() {
+        for (channels, single, batch) in [
+            (json!(null), true, false),
+            (json!(["realtime"]), true, false),
+            (json!(["cron"]), false, true),
+            (json!(["scheduled", "realtime"]), true, true),
+        ] {
+            let arguments = json!({"delivery": {"channels": channels}});
+            assert_eq!((delivers(&arguments, false), delivers(&arguments, true)), (single, batch), "{channels}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! It must never read clocks or print.
 
-use super::client::{DeliveredEvents, EventFault, about, check_support, filter, note, subscription};
+use super::client::{Arrival, DeliveredEvents, EventFault, about, check_support, delivers, filter, note, subscription};
 use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
 use crate::proposals::Side as Whose;
@@ -12,7 +12,6 @@ use crate::proposals::host::{
     cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
-use crate::proposals::recent::Recent;
 use crate::proposals::tool_outcome;
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
@@ -24,6 +23,8 @@ const SUBSCRIBE: &str = "events_subscribe";
 const UNSUBSCRIBE: &str = "events_unsubscribe";
 const UPDATE: &str = "events_update";
 const LIST: &str = "events_list";
+const PAUSE: &str = "events_pause";
+const RESUME: &str = "events_resume";
 /// The names of the orders.
 const ORDERS: &[&str] = &["subscribe", "unsubscribe", "events"];
 /// How long a tool may take to answer.
@@ -32,8 +33,8 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const MINUTE: Duration = Duration::from_secs(60);
 /// How many messages wait for the response that makes their subscription known.
 const MAX_PARKED: usize = 256;
-/// How many arrivals of events are remembered.
-const MAX_ARRIVALS: usize = 4096;
+/// How long after a subscription was paused an event may arrive that was sent before.
+const PAUSE_GRACE: Duration = Duration::from_millis(250);
 /// How many calls of `events_update` are followed at a time.
 const MAX_UPDATING: usize = 64;
 
@@ -101,6 +102,8 @@ struct Source {
     capability: Option<Value>,
     /// The arguments of each subscription, by its id.
     subscriptions: BTreeMap<String, Value>,
+    /// The paused subscriptions, and since when.
+    paused: BTreeMap<String, Duration>,
     /// Open tool calls that this side made.
     asked: HashMap<u64, &'static str>,
     /// The calls of `events_subscribe` by this side for which the host waits.
@@ -113,8 +116,6 @@ struct Source {
     /// Messages that came before the response to their subscription: subscription, method and params.
     parked: Vec<(String, String, Value)>,
     delivered: DeliveredEvents,
-    /// Events by their ids, subscriptions, and whether they came in a batch.
-    arrivals: Recent<(String, String, bool)>,
     /// Events for the next prompt, and whether to inject only a note of each.
     waiting: VecDeque<(Value, bool)>,
     /// This side asked for a turn that has not begun yet.
@@ -129,13 +130,13 @@ impl Source {
             policy,
             capability,
             subscriptions: BTreeMap::new(),
+            paused: BTreeMap::new(),
             asked: HashMap::new(),
             granting: BTreeSet::new(),
             subscribing: VecDeque::new(),
             updating: VecDeque::new(),
             parked: Vec::new(),
             delivered: DeliveredEvents::default(),
-            arrivals: Recent::new(MAX_ARRIVALS),
             waiting: VecDeque::new(),
             is_waking: false,
             wakes: VecDeque::new(),
@@ -168,9 +169,18 @@ impl Source {
                 self.subscribed(cx, server, &used.arguments, outcome);
                 self.drop_parked(cx, server);
             }
+            PAUSE if outcome["success"] != false && result["isError"] != true => {
+                if self.subscriptions.contains_key(id) {
+                    self.paused.insert(id.to_owned(), cx.now);
+                }
+            }
+            RESUME => {
+                self.paused.remove(id);
+            }
             UPDATE => self.updated(cx, server, id, &used.arguments, outcome),
             UNSUBSCRIBE if outcome.is_object() && outcome["success"] != false => {
                 self.subscriptions.remove(id);
+                self.paused.remove(id);
                 cx.report("unsubscribed", Some(server), format!("subscription {id}"), outcome);
             }
             _ => {}
@@ -221,9 +231,16 @@ impl Source {
     /// Handles a message for a known subscription.
     fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str, method: &str, params: &Value) {
         match method {
-            EVENT => self.event(cx, server, (id, false), &params["event"]),
+            EVENT => {
+                self.check_delivery(cx, server, (id, method));
+                self.event(cx, server, Arrival { subscription: id, is_in_batch: false }, &params["event"]);
+            }
             BATCH => match params["events"].as_array() {
-                Some(events) => events.iter().for_each(|event| self.event(cx, server, (id, true), event)),
+                Some(events) => {
+                    self.check_delivery(cx, server, (id, method));
+                    let arrival = Arrival { subscription: id, is_in_batch: true };
+                    events.iter().for_each(|event| self.event(cx, server, arrival, event));
+                }
                 None => {
                     let text = format!("{BATCH} has no list of events");
                     cx.report("malformed", Some(server), text, json!({"subscription": id}));
@@ -231,6 +248,7 @@ impl Source {
             },
             _ => {
                 let arguments = self.subscriptions.remove(id).unwrap_or_default();
+                self.paused.remove(id);
                 cx.report("expired", Some(server), format!("subscription {id} expired"), json!({"subscription": id}));
                 if self.policy.flag("renew") {
                     self.ask(cx, server, SUBSCRIBE, &renewed(arguments));
@@ -239,25 +257,33 @@ impl Source {
         }
     }
 
-    /// Handles an event of a subscription, which came by itself or in a batch.
-    fn event(
-        &mut self,
-        cx: &mut HostCx<'_>,
-        server: ServerId,
-        (subscription, is_in_batch): (&str, bool),
-        event: &Value,
-    ) {
-        let is_changing = self.updating.iter().any(|(open, until)| open == subscription && *until > cx.now);
-        let arguments = self.subscriptions.get(subscription).filter(|_| !is_changing);
-        let filter = arguments.and_then(|arguments| arguments.get("filter"));
+    /// Returns the arguments of a subscription, unless an open call may have changed them.
+    fn certain(&self, subscription: &str, now: Duration) -> Option<&Value> {
+        let is_changing = self.updating.iter().any(|(open, until)| open == subscription && *until > now);
+        self.subscriptions.get(subscription).filter(|_| !is_changing)
+    }
+
+    /// Reports a delivery for a paused subscription, or in a way that the subscription does not have. Its events count.
+    fn check_delivery(&self, cx: &mut HostCx<'_>, server: ServerId, (id, method): (&str, &str)) {
+        let is_late = self.paused.get(id).is_some_and(|at| cx.now.saturating_sub(*at) > PAUSE_GRACE);
+        let is_other = self.certain(id, cx.now).is_some_and(|arguments| !delivers(arguments, method == BATCH));
+        let why = match (is_late, is_other) {
+            (true, _) => "the subscription is paused",
+            (_, true) => "the subscription's delivery has other channels",
+            _ => return,
+        };
+        cx.report("odd event", Some(server), format!("{method}: {why}"), json!({"subscription": id}));
+    }
+
+    /// Handles an event of a subscription.
+    fn event(&mut self, cx: &mut HostCx<'_>, server: ServerId, arrival: Arrival<'_>, event: &Value) {
+        let subscription = arrival.subscription;
+        let filter = self.certain(subscription, cx.now).and_then(|arguments| arguments.get("filter")).cloned();
         let id = event["id"].as_str().unwrap_or_default();
         let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
-        let is_again = self.arrivals.insert((id.to_owned(), subscription.to_owned(), is_in_batch), ()).is_some();
-        match self.delivered.check(event, filter) {
-            // Another subscription, or another form of delivery, may bring the same event (MCPE 2025-01-01 §2).
-            Err(EventFault::Duplicate) if !is_again => {
-                let text = format!("{}, which arrived before in another way; it is not injected again", note(event));
-                return cx.report("known event", Some(server), text, data);
+        match self.delivered.check(event, arrival, filter.as_ref()) {
+            Err(fault @ EventFault::Known) => {
+                return cx.report(fault.name(), Some(server), fault.sentence(event), data);
             }
             Err(fault) => return cx.report(fault.name(), Some(server), fault.sentence(event), data),
             Ok(Some(odd)) => {

@@ -174,8 +174,10 @@ fn entry(operation: &'static str, params: &Value, end: OperationEnd<'_>, flag: &
 
 /// An error as text: its code, the code's meaning and its message.
 fn refusal(error: &Value) -> String {
-    let means = error["code"].as_i64().and_then(|code| DESCRIPTOR.error_name(code));
-    let words = [error["code"].to_string(), means.unwrap_or_default().to_owned(), word(error, "message")];
+    let message = word(error, "message");
+    let means = error["code"].as_i64().and_then(|code| DESCRIPTOR.error_name(code)).unwrap_or_default();
+    let means = if message.to_lowercase().starts_with(means) { "" } else { means };
+    let words = [error["code"].to_string(), means.to_owned(), message];
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -392,6 +394,9 @@ mod tests {
         let error = json!({"code": -32001, "message": "off"});
         let reported = &entries(PUSH_EVENT, &push, OperationEnd::Refused(&error))[0];
         assert_eq!(reported.reason.as_deref(), Some("-32001 feature set not enabled off"));
+        let error = json!({"code": -32001, "message": "Feature set not enabled"});
+        let reported = &entries(PUSH_EVENT, &push, OperationEnd::Refused(&error))[0];
+        assert_eq!(reported.reason.as_deref(), Some("-32001 Feature set not enabled"));
         assert_eq!(entries(PUSH_EVENT, &push, OperationEnd::Silence)[0].outcome, OperationOutcome::Timeout);
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn check_policy(policy: &Policy) -> Result<(), (&'static str, String)
     tools::check_sets(policy).map_err(|why| ("tool_sets", why))
 }
 
-use super::{DESCRIPTOR, PUSH_EVENT};
+use super::{DESCRIPTOR, PUSH_EVENT, malformed};
 use crate::proposals::host::{
     HostCx, HostSide, Inbound, Inferred, LifecycleEvent, PromptPlace, Refusal, RequestOutcome, ServerId,
 };
@@ -265,6 +265,13 @@ fn model_info(model: &ModelView) -> Value {
         "capabilities": model.capabilities})
 }
 
+/// Reports params that are malformed. What becomes of the message is decided elsewhere.
+fn report_malformed(cx: &mut HostCx<'_>, server: ServerId, method: &str, params: &Value) {
+    if let Some(why) = malformed(method, params) {
+        cx.report("malformed", Some(server), format!("{method}: {why}"), json!({"method": method}));
+    }
+}
+
 impl HostSide for McplHostSide {
     fn declares(&self, server: &str) -> Vec<(&'static [&'static str], Value)> {
         let block = sets::host_block(&self.policies.of("mcpl", server));
@@ -354,6 +361,7 @@ impl HostSide for McplHostSide {
             return false;
         }
         let id = message.envelope.id.map(|id| id.0).filter(|_| message.envelope.kind == MessageKind::Request);
+        report_malformed(cx, server, method, &params);
         match (method, id) {
             (PUSH_EVENT, Some(id)) => self.push(cx, server, id, &params),
             ("inference/request", Some(id)) => self.infer(cx, server, id, &params),

@@ -10,8 +10,8 @@ mod negotiated;
 mod outgoing;
 mod scopes;
 
-use super::PUSH_EVENT;
 use super::push::Draft;
+use super::{PUSH_EVENT, malformed};
 use crate::proposals::server::handler_job::{HandlerPolicy, Infer, JobKind};
 use crate::proposals::server::memory::Hit;
 use crate::proposals::server::{
@@ -210,6 +210,7 @@ impl ServerSide for McplServerSide {
     }
 
     fn request(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> Option<Answer> {
+        report_malformed(method, params, cx);
         Some(match method {
             "context/beforeInference" | "context/afterInference" if self.negotiated.only_pushes() => return None,
             "context/beforeInference" => Ok(self.before_inference(params, cx)),
@@ -220,6 +221,7 @@ impl ServerSide for McplServerSide {
     }
 
     fn receive(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> bool {
+        report_malformed(method, params, cx);
         match method {
             "context/afterInference" => self.learn(params, cx),
             "featureSets/update" => {
@@ -269,6 +271,13 @@ impl ServerSide for McplServerSide {
         if let Some(scope) = about.get("scope") {
             scopes::unsaid(scope, error, cx);
         }
+    }
+}
+
+/// Reports params that are malformed. The message is handled all the same, as far as it can be.
+fn report_malformed(method: &str, params: &Value, cx: &mut dyn ServerCx) {
+    if let Some(why) = malformed(method, params) {
+        cx.report(json!({"report": "malformed", "method": method, "why": why}));
     }
 }
 

@@ -118,8 +118,11 @@ impl ReminderHostSide {
     }
 
     fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, read: Read) {
-        let Some(queue) = self.queues.get_mut(&server) else { return };
         let Read { spec, remarks, form } = read;
+        let Some(queue) = self.queues.get_mut(&server) else {
+            let text = format!("a reminder before the end of the handshake, dropped: {}", spec.outline());
+            return cx.report("dropped", Some(server), text, json!({"id": spec.id}));
+        };
         // A reminder never starts a turn.
         let mut data = json!({"id": spec.id, "remarks": remarks, "wake": "no"});
         if form == Form::Legacy {

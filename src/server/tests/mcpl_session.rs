@@ -34,6 +34,29 @@ fn reported<'a>(host: &'a Host, kind: &str) -> &'a Value {
 }
 
 #[test]
+fn c61_no_channel_gets_the_id_of_another_one() {
+    let mut host = with_channels();
+    let again = |kind: &str| json!({"id": "mail:in", "type": kind, "label": "Inbox", "direction": "inbound", "address": {"box": "in"}});
+    assert!(host.fire(&json!({"kind": "channel-register", "channels": [again("post")]})).is_empty());
+    assert_eq!(host.unsent()["why"], "channel_exists");
+    assert!(host.fire(&json!({"kind": "channel-changed", "added": [again("post")]})).is_empty());
+    assert_eq!(host.fire(&json!({"kind": "channel-register", "channels": [again("mail")]})).len(), 1);
+}
+
+#[test]
+fn what_a_host_sends_is_reported_if_it_is_malformed_and_answered_all_the_same() {
+    let mut host = with_channels();
+    let answer = host.request("context/beforeInference", &json!({"inferenceId": "inf_1"}));
+    assert!(answer["result"]["contextInjections"].is_array(), "{answer}");
+    assert_eq!(reported(&host, "malformed")["method"], "context/beforeInference");
+    host.reports.clear();
+    let whole = json!({"inferenceId": "inf_1", "conversationId": "c", "turnIndex": 0, "userMessage": "hi",
+        "model": {"id": "m", "vendor": "v", "contextWindow": 1, "capabilities": []}});
+    host.request("context/beforeInference", &whole);
+    assert!(!host.reports.iter().any(|report| report["report"] == "malformed"));
+}
+
+#[test]
 fn c60_to_c62_channels_are_declared_and_registered_where_they_are_set() {
     let (_, plain) = with(&json!({}));
     assert!(plain["capabilities"]["experimental"]["mcpl"].get("channels").is_none());

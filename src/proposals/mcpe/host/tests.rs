@@ -323,6 +323,34 @@ fn e18_an_expired_subscription_is_made_again_if_wanted() {
 }
 
 #[test]
+fn e13_e17_deliveries_that_a_subscription_should_not_get_are_reported_and_count() {
+    let mut bench = Bench::plain(&[]);
+    bench.others(SUBSCRIBE, json!({"delivery": {"channels": ["cron"]}}), &json!({"subscriptionId": "c"}));
+    bench.others(SUBSCRIBE, json!({}), &json!({"subscriptionId": "r"}));
+    let id = |last: u8| format!("ea014beb-c6ec-4c8b-a7e6-7c14d3d0a8{last:02}");
+    bench.event("r", &id(1));
+    bench.receive(BATCH, &json!({"subscriptionId": "c", "events": [event(&id(2))]}));
+    assert_eq!((bench.reported("event"), bench.reported("odd event")), (2, 0));
+    bench.event("c", &id(3));
+    assert_eq!((bench.reported("event"), bench.reported("odd event")), (3, 1));
+    assert_eq!(bench.text_of("odd event"), Some("events/event: the subscription's delivery has other channels"));
+    bench.receive(BATCH, &json!({"subscriptionId": "r", "events": [event(&id(4))]}));
+    assert_eq!(bench.reported("odd event"), 2);
+    bench.others(PAUSE, json!({"subscriptionId": "r"}), &json!({"subscriptionId": "r", "status": "paused"}));
+    bench.event("r", &id(5));
+    assert_eq!(bench.reported("odd event"), 2, "it may have been on its way");
+    bench.now += Duration::from_secs(1);
+    bench.event("r", &id(6));
+    assert_eq!(
+        (bench.text_of("odd event"), bench.reported("event")),
+        (Some("events/event: the subscription is paused"), 6)
+    );
+    bench.others(RESUME, json!({"subscriptionId": "r"}), &json!({"subscriptionId": "r", "status": "active"}));
+    bench.event("r", &id(7));
+    assert_eq!((bench.reported("odd event"), bench.reported("event")), (3, 7));
+}
+
+#[test]
 fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
     let routes = json!(["github.issue.*=note", "github.*=wake"]);
     let set = [("mcpe.route", routes), ("mcpe.inject", json!("none")), ("mcpe.wakes_per_minute", json!(2))];

@@ -99,6 +99,8 @@ impl Subscriptions {
     /// What is refused and why, as a sentence for the model.
     pub(crate) fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<ToolOutcome, String> {
         // The check of the handler's own type gives a clearer error than the check of all three types.
+        let flat = flat(call);
+        let call = &Call { arguments: flat.as_ref().unwrap_or(call.arguments), ..*call };
         call.arguments.get("handler").map(check_shape).transpose()?;
         fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
         if call.tool == "events_update" {
@@ -127,6 +129,7 @@ impl Subscriptions {
             None => self.default_end(&delivery, call.now),
         };
         check_end(&delivery, expires.as_ref(), call.now)?;
+        check_schedule(&delivery, expires.as_ref().filter(|_| is_end_given(call)), call.now)?;
         let most = self.settings.max_subscriptions;
         if self.table.iter().filter(|known| known.status != Status::Expired).count() >= most {
             return Err(format!("too many subscriptions (at most {most}): unsubscribe from one first"));
@@ -192,7 +195,9 @@ impl Subscriptions {
         let expires = call.arguments.get("expiresAt").map(|value| expiry(value, call.now)).transpose()?;
         let known = self.usable(call.arguments)?;
         let expires = expires.unwrap_or_else(|| known.expires.clone());
-        check_end(delivery.as_ref().unwrap_or(&known.delivery), expires.as_ref(), call.now)?;
+        let due = delivery.as_ref().unwrap_or(&known.delivery);
+        check_end(due, expires.as_ref(), call.now)?;
+        check_schedule(due, expires.as_ref().filter(|_| is_end_given(call)), call.now)?;
         if let Some(filter) = filter {
             known.filter = filter;
         }
@@ -352,11 +357,21 @@ fn reported(known: &Subscription) -> Vec<SubscriptionAction> {
     acts
 }
 
-/// Refuses an update with members that others use, and says what to do instead.
-fn check_update(arguments: &Value) -> Result<(), String> {
-    if arguments.get("updates").is_some() {
-        return Err("the changes in events_update must be next to subscriptionId, not in `updates`".to_owned());
+/// Returns the arguments of an update whose changes are in a member `updates`, as some clients write them (AMB-E12), in
+/// the proposal's form.
+fn flat(call: &Call<'_>) -> Option<Value> {
+    let nested = call.arguments["updates"].as_object().filter(|_| call.tool == "events_update")?;
+    let mut arguments = call.arguments.clone();
+    let members = arguments.as_object_mut()?;
+    members.remove("updates");
+    for (name, value) in nested {
+        members.entry(name).or_insert_with(|| value.clone());
     }
+    Some(arguments)
+}
+
+/// Refuses an update of a handler, and says what to do instead.
+fn check_update(arguments: &Value) -> Result<(), String> {
     match arguments.get("handler") {
         None => Ok(()),
         Some(_) => Err("a handler cannot be changed: unsubscribe, and subscribe with another handler".to_owned()),
@@ -434,6 +449,22 @@ fn check_end(delivery: &Delivery, expires: Option<&Expiry>, now: i64) -> Result<
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses a subscription that would expire before its schedule first fires, if it has no other delivery.
+fn check_schedule(delivery: &Delivery, expires: Option<&Expiry>, now: i64) -> Result<(), String> {
+    let cron = delivery.cron.as_ref().filter(|_| !delivery.realtime && delivery.scheduled.is_none());
+    match cron.and_then(|cron| cron.schedule.next(now)).zip(expires) {
+        Some((first, expires)) if expires.at < first => {
+            Err("`expiresAt` is before the first time of the schedule: nothing would be delivered".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a call says when the subscription ends.
+fn is_end_given(call: &Call<'_>) -> bool {
+    call.arguments["expiresAt"].is_string()
 }
 
 #[cfg(test)]

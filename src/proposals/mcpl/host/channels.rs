@@ -196,7 +196,6 @@ impl McplHostSide {
         let is_whole = |message: &&Value| message["messageId"].is_string() && message["channelId"].is_string();
         if !params["messages"].is_array() || !messages.iter().all(is_whole) {
             let why = "messages is missing, or a message lacks messageId or channelId";
-            cx.report("malformed", Some(server), why, Value::Null);
             return Self::respond(cx, server, id, Err(Refusal::new(errors::INVALID_PARAMS, why)));
         }
         let mut verdicts: Vec<Result<(), String>> =
@@ -327,8 +326,13 @@ impl McplHostSide {
                 return Err(format!("the server did not deliver the text to {channel}"));
             }
             _ => {
-                let text = format!("the server's channels: {}", result["channels"]);
-                cx.report("channels", Some(server), text, result["channels"].clone());
+                let listed = result["channels"].as_array().ok_or("the response contains no channels")?;
+                let mut odd = Vec::new();
+                for channel in listed {
+                    let is_new = !peer.channels.known.contains_key(text_of(channel, "id"));
+                    odd.extend(peer.channels.add(channel, is_new));
+                }
+                report_channels(cx, server, peer, odd);
             }
         }
         Ok(())

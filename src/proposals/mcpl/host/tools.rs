@@ -192,6 +192,9 @@ impl McplHostSide {
         let verdict = match (peer.sets.gate(set, "", &peer.policy), scope["label"].as_str()) {
             (Err(refused), _) => Err(refused),
             (_, None) => Err(Refusal::new(errors::INVALID_PARAMS, "scope.label is missing")),
+            _ if !(scope["payload"].is_null() || scope["payload"].is_object()) => {
+                Err(Refusal::new(errors::INVALID_PARAMS, "scope.payload is not an object"))
+            }
             (Ok(_), Some(label)) => Ok((set.as_str().unwrap_or_default(), label)),
         };
         let (set, label) = match verdict {

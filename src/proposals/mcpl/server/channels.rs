@@ -168,10 +168,27 @@ impl Channels {
         }
     }
 
+    /// Checks that no new channel has the id of another one (MCPL 0.4 §14.2).
+    fn check_new(&self, channels: &[Value]) -> Result<(), Unsent> {
+        let is_other = |channel: &&Value| {
+            let known = self.known.get(&id_of(channel));
+            known.is_some_and(|known| ["type", "address"].iter().any(|name| known[*name] != channel[*name]))
+        };
+        match channels.iter().find(is_other) {
+            None => Ok(()),
+            Some(other) => {
+                let id = id_of(other);
+                let why = format!("the channel {id} is registered with another type or address");
+                Err(Unsent::new("channel_exists", why).with("channel", id))
+            }
+        }
+    }
+
     fn register(&mut self, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         negotiated.host_has("channels.register")?;
         let channels = Vec::<Value>::deserialize(&params["channels"]).map_err(Unsent::invalid)?;
         let channels: Vec<Value> = channels.into_iter().map(described).collect();
+        self.check_new(&channels)?;
         self.known.extend(channels.iter().map(|channel| (id_of(channel), channel.clone())));
         Ok(cx.ask(REGISTER, &json!({"channels": channels}), Value::Null))
     }
@@ -185,6 +202,7 @@ impl Channels {
         if let Some(id) = named.into_iter().find(|id| !self.known.contains_key(id)) {
             return Err(no_channel(&id));
         }
+        self.check_new(&added)?;
         self.known.retain(|id, _| !change.removed.contains(id));
         self.known.extend(added.iter().chain(&updated).map(|channel| (id_of(channel), channel.clone())));
         Ok(cx.send(CHANGED, &json!({"added": added, "removed": change.removed, "updated": updated})))

@@ -151,8 +151,14 @@ fn e14_an_update_replaces_each_member_that_is_given() {
     assert_eq!((result.get("expiresAt"), &result["filter"]), (None, &json!({"tags": ["ci"]})));
     assert_eq!((sent(&shared.tick(1)), shared.subscriptions.next_due()), (vec![], None));
     assert_eq!(sent(&shared.publish(2, json!({"type": "x", "tags": ["ci"]}))), [(EVENT, vec![2])]);
-    let nested = json!({"subscriptionId": id, "updates": {"filter": {}}});
-    assert!(shared.call("events_update", nested).is_err_and(|why| why.contains("updates")));
+    let nested = json!({"subscriptionId": id, "updates": {"filter": {"tags": ["cd"]}}});
+    let result = shared.call("events_update", nested).expect("updated").result;
+    assert_eq!(result["filter"], json!({"tags": ["cd"]}), "AMB-E12");
+    for wrong in [json!({"updates": 7}), json!({"updates": {"handler": {"type": "bash", "command": "x"}}})] {
+        let mut wrong = wrong;
+        wrong["subscriptionId"] = id.clone().into();
+        assert!(shared.call("events_update", wrong).is_err());
+    }
 }
 
 #[test]
@@ -192,6 +198,23 @@ fn e5_e6_e8_what_is_not_offered_is_refused() {
     late["expiresAt"] = json!(stamp(START + MINUTE));
     assert!(shared.refused(late).contains("before `deliverAt`"));
     assert!(shared.call("events_list", json!({"status": "removed"})).is_err());
+}
+
+#[test]
+fn e26_a_subscription_that_ends_before_its_schedule_fires_is_refused() {
+    let mut shared = Desk::new(Settings::default());
+    let mut yearly = cron("0 0 1 1 *", 9);
+    let soon = stamp(shared.now + 60_000_000_000);
+    yearly["expiresAt"] = json!(soon);
+    let why = shared.call("events_subscribe", yearly.clone()).expect_err("nothing would be delivered");
+    assert!(why.contains("before the first time of the schedule"), "{why}");
+    yearly["delivery"]["channels"] = json!(["cron", "realtime"]);
+    assert!(shared.call("events_subscribe", yearly.clone()).is_ok(), "events come at once, too");
+    yearly["delivery"]["channels"] = json!(["cron"]);
+    yearly.as_object_mut().expect("an object").remove("expiresAt");
+    let id = shared.subscribe(yearly);
+    let update = json!({"subscriptionId": id, "expiresAt": soon});
+    assert!(shared.call("events_update", update).is_err_and(|why| why.contains("schedule")));
 }
 
 #[test]
@@ -345,10 +368,11 @@ fn e10_a_time_in_the_past_is_due_at_once_and_after_the_answer() {
 fn e26_events_that_waited_in_vain_are_reported() {
     let mut shared = Desk::new(Settings::default());
     let mut arguments = cron("0 * * * *", 9);
-    arguments["expiresAt"] = json!(stamp(START + MINUTE));
+    arguments["expiresAt"] = json!(stamp(START + HOUR + MINUTE));
     shared.subscribe(arguments);
+    shared.pass(START + HOUR);
     shared.tick(1);
-    let acts: Vec<SubscriptionAction> = shared.pass(START + HOUR).into_iter().map(|(_, act)| act).collect();
+    let acts: Vec<SubscriptionAction> = shared.pass(START + 2 * HOUR).into_iter().map(|(_, act)| act).collect();
     assert_eq!(reports(&acts, "subscription")[0]["undelivered"], json!(1));
 }
 

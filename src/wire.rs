@@ -13,6 +13,7 @@ mod limit;
 pub(crate) mod mask;
 pub(crate) mod outline;
 pub mod pointer;
+pub(crate) mod random_words;
 pub(crate) mod sse;
 pub(crate) mod text;
 pub(crate) mod units;

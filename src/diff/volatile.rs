@@ -5,10 +5,10 @@
 
 pub(crate) mod names;
 mod origins;
-mod tokens;
 
 pub(crate) use origins::{Lookup, Origins};
 
+use crate::wire::random_words;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Input, PatternID};
@@ -270,7 +270,7 @@ fn describe(text: &str, pattern: PatternID, start: usize, end: usize, last: usiz
             let is_setting = names::names_a_setting(word_before(text.get(..start)?));
             (!is_setting).then_some(Span { start, end, kind: Kind::Duration, form: 0 })
         }
-        Shape::Word => tokens::random(text, start, end, last).map(|(start, end, is_uuid)| {
+        Shape::Word => random_words::place(text, start, end, last).map(|(start, end, is_uuid)| {
             let (kind, form) = if is_uuid { (Kind::Uuid, PLAIN_UUID) } else { (Kind::Token, form) };
             Span { start, end, kind, form }
         }),

@@ -16,6 +16,11 @@ const MARKED: usize = 12;
 /// The minimum length of hexadecimal digits with a mark.
 const MARKED_HEX: usize = 16;
 
+/// How many pseudonyms of a secret are tried, until one looks as wanted.
+const MAX_ATTEMPTS: u8 = 128;
+/// Of a longer secret, only one is made. Unit: bytes.
+const MAX_LIKE: usize = 256;
+
 /// The characters of pseudonyms.
 const LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
 const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -51,22 +56,29 @@ impl Pseudonyms {
         Self(None)
     }
 
-    /// Returns the pseudonym of a secret. It has the secret's length in bytes, and consists of ASCII characters.
-    pub(crate) fn of(&self, secret: &[u8], kind: Kind) -> Vec<u8> {
+    /// Returns the pseudonym of a secret. It has the secret's length in bytes, and consists of ASCII characters. If it can,
+    /// it has the property that `has` tells if the secret has it, and otherwise not.
+    pub(crate) fn like(&self, secret: &[u8], kind: Kind, has: fn(&[u8]) -> bool) -> Vec<u8> {
         let Some(key) = &self.0 else { return anonymous(secret) };
-        let keyed = Keyed(key);
-        match kind {
-            Kind::Email => keyed.email(secret),
-            Kind::Digits => keyed.digits(secret),
-            Kind::Token => {
-                let start = secret.len() - secret.trim_ascii_start().len();
-                let mut made = secret[..start].to_vec();
-                made.extend(keyed.body(secret, &secret[start..], true));
-                made
-            }
-            Kind::Password => keyed.body(secret, secret, false),
-        }
+        let wanted = has(secret);
+        let mut attempts = (0..MAX_ATTEMPTS).map(|attempt| Keyed { key, attempt }.of(secret, kind));
+        let first = attempts.next().unwrap_or_default();
+        let is_it = has(&first) == wanted || secret.len() > MAX_LIKE;
+        if is_it { first } else { attempts.find(|made| has(made) == wanted).unwrap_or(first) }
     }
+
+    /// Returns a pseudonym whatever it looks like.
+    #[cfg(test)]
+    pub(crate) fn of(&self, secret: &[u8], kind: Kind) -> Vec<u8> {
+        self.like(secret, kind, |_| true)
+    }
+}
+
+/// Makes pseudonyms with a key.
+struct Keyed<'a> {
+    key: &'a hmac::Key,
+    /// How many others were made of the same secret.
+    attempt: u8,
 }
 
 /// Returns what stands for any secret of this length. A number remains one.
@@ -75,10 +87,21 @@ fn anonymous(secret: &[u8]) -> Vec<u8> {
     vec![if is_number { b'9' } else { b'x' }; secret.len()]
 }
 
-/// Makes pseudonyms with a key.
-struct Keyed<'a>(&'a hmac::Key);
-
 impl Keyed<'_> {
+    fn of(&self, secret: &[u8], kind: Kind) -> Vec<u8> {
+        match kind {
+            Kind::Email => self.email(secret),
+            Kind::Digits => self.digits(secret),
+            Kind::Token => {
+                let start = secret.len() - secret.trim_ascii_start().len();
+                let mut made = secret[..start].to_vec();
+                made.extend(self.body(secret, &secret[start..], true));
+                made
+            }
+            Kind::Password => self.body(secret, secret, false),
+        }
+    }
+
     /// Returns the pseudonym of a part of a secret.
     fn body(&self, secret: &[u8], part: &[u8], keeps_separators: bool) -> Vec<u8> {
         if !part.is_empty() && part.iter().all(u8::is_ascii_digit) {
@@ -89,7 +112,7 @@ impl Keyed<'_> {
             length if length >= MARKED => mark,
             length => &SHORT_MARK[..SHORT_MARK.len().min(length)],
         };
-        let mut random = Random::new(self.0, secret);
+        let mut random = Random::new(self, secret);
         let rest = part.iter().skip(mark.len()).map(|byte| match byte {
             b'.' | b'-' | b'_' | b'\n' | b'\r' | b'=' | b':' | b'/' | b'\\' if keeps_separators => *byte,
             _ => random.one_of(&alphabet),
@@ -128,7 +151,7 @@ impl Keyed<'_> {
 
     fn digits(&self, secret: &[u8]) -> Vec<u8> {
         let plain: Vec<u8> = secret.iter().copied().filter(u8::is_ascii_digit).collect();
-        let mut random = Random::new(self.0, &plain);
+        let mut random = Random::new(self, &plain);
         let mut place = 0;
         let digit = |byte: &u8| {
             if !byte.is_ascii_digit() {
@@ -156,15 +179,15 @@ fn alphabet(text: &[u8]) -> (Vec<u8>, &'static [u8]) {
 
 /// Bytes that depend on a key and a secret, as many as needed.
 struct Random<'a> {
-    key: &'a hmac::Key,
+    keyed: &'a Keyed<'a>,
     secret: &'a [u8],
     block: Vec<u8>,
     blocks: u32,
 }
 
 impl<'a> Random<'a> {
-    fn new(key: &'a hmac::Key, secret: &'a [u8]) -> Self {
-        Self { key, secret, block: Vec::new(), blocks: 0 }
+    fn new(keyed: &'a Keyed<'a>, secret: &'a [u8]) -> Self {
+        Self { keyed, secret, block: Vec::new(), blocks: 0 }
     }
 
     fn one_of(&mut self, alphabet: &[u8]) -> u8 {
@@ -175,8 +198,11 @@ impl<'a> Random<'a> {
 
     fn byte(&mut self) -> u8 {
         if self.block.is_empty() {
-            let mut context = hmac::Context::with_key(self.key);
+            let mut context = hmac::Context::with_key(self.keyed.key);
             context.update(b"mcpreel pseudonym 1\0");
+            if self.keyed.attempt > 0 {
+                context.update(&[self.keyed.attempt]);
+            }
             context.update(&self.blocks.to_le_bytes());
             context.update(self.secret);
             self.block = context.sign().as_ref().to_vec();
@@ -299,6 +325,22 @@ mod tests {
         let card = names.of(b"4111 1111 1111 1111", Kind::Digits);
         assert!(card.starts_with(b"9999 ") && card[9] == b' ' && card[14] == b' ');
         assert!(names.of(b"jane@corp.example.net", Kind::Email).ends_with(b".net"));
+    }
+
+    #[test]
+    fn a_pseudonym_looks_as_random_as_its_secret() {
+        let is_mixed = |text: &[u8]| {
+            text.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count() > 4
+        };
+        for number in 0..50 {
+            let names = Pseudonyms::new(format!("key {number}").as_bytes());
+            assert!(is_mixed(&names.like(b"q9w8e7r6t5y4u3i2", Kind::Password, is_mixed)), "{number}");
+            assert!(!is_mixed(&names.like(b"other-k3y-4711", Kind::Password, is_mixed)), "{number}");
+            assert_eq!(
+                names.like(b"q9w8e7r6t5y4u3i2", Kind::Password, is_mixed),
+                names.like(b"q9w8e7r6t5y4u3i2", Kind::Password, is_mixed)
+            );
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::runs::{base64_runs, is_base64, json_blocks, json_objects, padded, run
 use crate::redact::detectors::{HIGH_ENTROPY, Severity};
 use crate::redact::encoding::{decoded, percent_encoded};
 use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects, is_named_by};
-use crate::wire::json;
+use crate::wire::{json, random_words};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -116,7 +116,8 @@ impl Replacer {
     pub(super) fn pseudonym(&self, secret: &[u8], rule: usize) -> Vec<u8> {
         let rule = self.known.rule_of(secret).unwrap_or(rule);
         let kind = self.finder.rule(rule).map_or(Kind::Password, |rule| rule.kind);
-        self.pseudonyms.of(secret, kind)
+        // So that a comparison of redacted sessions takes the same values for random ones as that of the originals.
+        self.pseudonyms.like(secret, kind, random_words::is_in)
     }
 
     /// Returns the edits of JSON text, or of any other text if it is not JSON. `parts` returns the parts of divided

@@ -259,7 +259,10 @@ impl Pairs {
             findings.note(&rules::DUPLICATE_RESPONSE, seq, seen);
         } else if self.lost.is_none() {
             let (sender, id) = (sender(direction), id.key());
-            let seen = format!("the {sender} answered request {id}, but no such request is pending");
+            let pending = id.lookalike().filter(|other| self.open.contains_key(&other.fingerprint(key.0)));
+            let hint =
+                pending.map(|other| format!("; request {other} is, but the ids differ in type")).unwrap_or_default();
+            let seen = format!("the {sender} answered request {id}, but no such request is pending{hint}");
             findings.note(&rules::ORPHAN, seq, seen);
             self.check_notified(seq, after, findings);
         }

@@ -181,6 +181,15 @@ pub enum IdKey {
 }
 
 impl IdKey {
+    /// Returns the id of the other type that looks the same: `"1"` for `1`, and `1` for `"1"`.
+    pub(crate) fn lookalike(&self) -> Option<Self> {
+        match self {
+            Self::Integer(number) => Some(Self::Text(number.to_string().into())),
+            Self::Text(text) => Id(text.as_bytes()).as_integer().map(Self::Integer),
+            Self::Other(_) => None,
+        }
+    }
+
     /// Returns 64 bits that stand for the id and what it is unique in. Tables of many ids need much less memory with
     /// them, and in fewer than one of 10^12 sessions two ids have the same ones.
     pub(crate) fn fingerprint(&self, scope: impl Hash) -> u64 {

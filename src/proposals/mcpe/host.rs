@@ -163,16 +163,15 @@ impl Source {
     fn called(&mut self, cx: &mut HostCx<'_>, server: ServerId, used: &ToolUse, result: &Value) {
         let outcome = tool_outcome(result).filter(|_| result["isError"] != true).unwrap_or_default();
         let id = used.arguments["subscriptionId"].as_str().unwrap_or_default();
+        let is_done = outcome["success"] != false && result["isError"] != true;
         match used.tool.as_str() {
             SUBSCRIBE => {
                 self.subscribing.pop_front();
                 self.subscribed(cx, server, &used.arguments, outcome);
                 self.drop_parked(cx, server);
             }
-            PAUSE if outcome["success"] != false && result["isError"] != true => {
-                if self.subscriptions.contains_key(id) {
-                    self.paused.insert(id.to_owned(), cx.now);
-                }
+            PAUSE if is_done && self.subscriptions.contains_key(id) => {
+                self.paused.insert(id.to_owned(), cx.now);
             }
             RESUME => {
                 self.paused.remove(id);

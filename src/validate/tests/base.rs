@@ -299,6 +299,24 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
+#[test]
+fn a_response_with_an_id_of_another_type_names_the_request() {
+    for (asked, answered, hint) in [
+        ("1", "\"1\"", "; request 1 is, but the ids differ in type"),
+        ("\"1\"", "1", "; request \"1\" is, but the ids differ in type"),
+        ("1", "\"2\"", ""),
+        ("\"01\"", "1", ""),
+    ] {
+        let script = format!(
+            "c>s {{\"jsonrpc\":\"2.0\",\"id\":{asked},\"method\":\"ping\"}}\ns>c {{\"jsonrpc\":\"2.0\",\"id\":{answered},\"result\":{{}}}}"
+        );
+        let report = super::run(&script);
+        let orphan = report.findings.iter().find(|finding| finding.rule.id == "pairing/orphan-response");
+        let expected = format!("the server answered request {answered}, but no such request is pending{hint}");
+        assert_eq!(orphan.map(|finding| finding.seen.as_str()), Some(expected.as_str()), "{asked} {answered}");
+    }
+}
+
 /// Invalid UTF-8, which a script cannot contain.
 #[test]
 fn invalid_utf8_is_reported_with_its_place() {

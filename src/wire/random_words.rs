@@ -1,4 +1,4 @@
-//! Tells random words from others.
+//! Tells random words, such as keys and hashes, from others. Pure functions of text.
 
 /// The longest word that is a token. Longer ones are data. Unit: bytes.
 const LONGEST: usize = 128;
@@ -8,7 +8,7 @@ const UUID: usize = 32;
 
 /// Returns where a random word begins and ends, and whether it is a UUID without hyphens; `None` if the word is not
 /// random. Parts that hyphens join to it belong to it if they can be random, too.
-pub(super) fn random(text: &str, start: usize, end: usize, last: usize) -> Option<(usize, usize, bool)> {
+pub(crate) fn place(text: &str, start: usize, end: usize, last: usize) -> Option<(usize, usize, bool)> {
     let word = text.get(start..end)?;
     if word.len() > LONGEST || !(is_random(word) || word.split('_').any(is_random)) {
         return None;
@@ -24,6 +24,13 @@ pub(super) fn random(text: &str, start: usize, end: usize, last: usize) -> Optio
     let kept: usize = joined.rsplit_terminator('-').take_while(|part| odd(part)).map(|part| part.len() + 1).sum();
     let tail = text[end..end + after].trim_end_matches('-').len();
     Some((start - kept.min(before), end + tail, false))
+}
+
+/// Returns whether a text contains a random word.
+pub(crate) fn is_in(text: &[u8]) -> bool {
+    let is_separator = |byte: &u8| !byte.is_ascii_alphanumeric();
+    let words = text.split(is_separator).filter_map(|word| std::str::from_utf8(word).ok());
+    words.filter(|word| word.len() <= LONGEST).any(is_random)
 }
 
 /// Returns whether a word has digits among its letters as only random ones have.
@@ -51,6 +58,16 @@ fn is_random(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_may_contain_one() {
+        for text in ["q9w8e7r6t5y4u3i2", "see ghp_8f3kd92mxk2 there", "8f3a9bc"] {
+            assert!(is_in(text.as_bytes()), "{text}");
+        }
+        for text in ["", "other-k3y-4711", "hunter2", "correct horse battery"] {
+            assert!(!is_in(text.as_bytes()), "{text}");
+        }
+    }
 
     #[test]
     fn random_words_are_told_from_names() {

@@ -191,6 +191,10 @@ impl Validator {
             }
             _ => {}
         }
+        // A gap of no stream may be one of any.
+        if event.header.kind == EventKind::Gap && stream == 0 && !self.connections.contains_key(&0) {
+            self.note_loss(event.header.seq);
+        }
         let Some(connection) = self.connections.get_mut(&stream) else {
             return self.note_unconnected(event.header, classified);
         };
@@ -204,6 +208,20 @@ impl Validator {
             self.closed.push_back(stream);
             if self.closed.len() > MAX_CLOSED {
                 self.retire();
+            }
+        }
+    }
+
+    /// Notes on every connection that something is missing.
+    fn note_loss(&mut self, seq: u64) {
+        if self.connections.is_empty() {
+            return;
+        }
+        self.lose_track();
+        for (stream, connection) in &mut self.connections {
+            connection.note_gap(seq);
+            for finding in connection.findings.drain() {
+                self.report.add(Finding::of(*stream, None, finding), &mut self.kept, self.options.max_per_rule);
             }
         }
     }

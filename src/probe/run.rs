@@ -185,6 +185,16 @@ impl ProbeRun {
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
+        let mut outputs = self.end_step(now);
+        // The client may have rested long enough already.
+        if self.run.as_ref().is_some_and(|run| run.step == Step::Resting) {
+            outputs.extend(self.end_step(now));
+        }
+        outputs
+    }
+
+    /// Ends the current step if it is due.
+    fn end_step(&mut self, now: Duration) -> Vec<Output> {
         let Some(run) = self.run.as_mut().filter(|run| run.due <= now) else { return Vec::new() };
         match run.step {
             Step::Starting => self.conclude(now),

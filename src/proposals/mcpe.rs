@@ -187,6 +187,15 @@ fn unknown_member(value: &Value, definition: &str, others: &[&str]) -> Option<(S
     Some((unknown.clone(), known.join(", ")))
 }
 
+/// Returns what a tool of MCPE returned, as an object. The proposal's client library returns a truth value for
+/// `events_unsubscribe`, so a result that is only `false` is a refusal.
+fn outcome(result: &Value) -> Option<Value> {
+    let is_false = result["content"].as_array().is_some_and(|blocks| {
+        blocks.iter().any(|block| block["text"].as_str().is_some_and(|text| text.trim() == "false"))
+    });
+    super::tool_outcome(result).or_else(|| is_false.then(|| serde_json::json!({"success": false})))
+}
+
 /// Returns the events in a message.
 fn events_in<'a>(message: &Observed<'a>) -> &'a [Value] {
     match message.method {

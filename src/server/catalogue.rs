@@ -87,7 +87,7 @@ pub(super) fn answer(origin: &Origin, request: &CatalogueRequest, completed: Opt
     if let Some(uri) = completed["missing"].as_str() {
         return Err(not_found(origin, uri));
     }
-    let mut result = completed["result"].take();
+    let mut result = completed.get_mut("result").map(Value::take).unwrap_or_default();
     match request.method.as_str() {
         "resources/list" | "resources/read" => Ok(in_era(origin, result)),
         "tools/call" => {

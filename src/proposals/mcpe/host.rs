@@ -5,14 +5,13 @@
 
 use super::client::{Arrival, DeliveredEvents, EventFault, about, check_support, delivers, filter, note, subscription};
 use super::patterns::{is_odd, matches};
-use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
+use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED, outcome};
 use crate::proposals::Side as Whose;
 use crate::proposals::host::{
     Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, ToolUse,
     cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
-use crate::proposals::tool_outcome;
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -161,7 +160,7 @@ impl Source {
 
     /// Applies the result of a tool call, by this side or others.
     fn called(&mut self, cx: &mut HostCx<'_>, server: ServerId, used: &ToolUse, result: &Value) {
-        let outcome = tool_outcome(result).filter(|_| result["isError"] != true).unwrap_or_default();
+        let outcome = outcome(result).filter(|_| result["isError"] != true).unwrap_or_default();
         let id = used.arguments["subscriptionId"].as_str().unwrap_or_default();
         let is_done = outcome["success"] != false && result["isError"] != true;
         match used.tool.as_str() {
@@ -177,7 +176,7 @@ impl Source {
                 self.paused.remove(id);
             }
             UPDATE => self.updated(cx, server, id, &used.arguments, outcome),
-            UNSUBSCRIBE if outcome.is_object() && outcome["success"] != false => {
+            UNSUBSCRIBE if is_done => {
                 self.subscriptions.remove(id);
                 self.paused.remove(id);
                 cx.report("unsubscribed", Some(server), format!("subscription {id}"), outcome);
@@ -532,11 +531,13 @@ impl HostSide for McpeHostSide {
         };
         let Some(tool) = source.asked.remove(&token) else { return };
         let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
-        let outcome = tool_outcome(&content).filter(|_| envelope.error.is_none() && !envelope.tool_error);
+        let is_failed = envelope.error.is_some() || envelope.tool_error;
+        let outcome = outcome(&content).filter(|_| !is_failed);
         // `called` has already applied the result.
         match (tool, outcome) {
             (SUBSCRIBE, Some(outcome)) if outcome["subscriptionId"].is_string() => {}
-            (UNSUBSCRIBE, Some(outcome)) if outcome["success"] != false => {}
+            // The proposal does not define this result.
+            (UNSUBSCRIBE, outcome) if !is_failed && outcome.as_ref().is_none_or(|it| it["success"] != false) => {}
             (LIST, Some(outcome)) => {
                 let count = outcome["subscriptions"].as_array().map_or(0, Vec::len);
                 let plural = if count == 1 { "" } else { "s" };

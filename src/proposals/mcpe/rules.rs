@@ -8,7 +8,7 @@ mod subscriptions;
 use super::{DESCRIPTOR, EVENT, patterns};
 use crate::proposals::findings::rules;
 use crate::proposals::server::handler_job::is_loopback;
-use crate::proposals::timestamp;
+use crate::proposals::timestamp::{self, Reading};
 use crate::proposals::{Declared, Findings, Observed, Observer, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -99,11 +99,11 @@ rules! {
         "MCPE 2025-01-01 §3 and §4",
         fix "Make ids with a UUID library.";
     TIMESTAMP = Warning "mcpe/timestamp",
-        "The sender writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
+        "The sender writes a timestamp (`createdAt`, `expiresAt`, `deliverAt`, an event's `metadata.timestamp`) with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
         "MCPE 2025-01-01 §4",
         fix "Write timestamps in RFC 3339, with seconds and `Z` or an offset.";
     TIMESTAMP_UNREADABLE = Error "mcpe/timestamp-unreadable",
-        "The sender writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) in a form of ISO 8601, not as another text.",
+        "The sender writes a timestamp (`createdAt`, `expiresAt`, `deliverAt`, an event's `metadata.timestamp`) in a form of ISO 8601, not as another text.",
         "MCPE 2025-01-01 §4",
         fix "Write timestamps in RFC 3339, such as `2026-07-28T09:00:00Z`.";
     UNKNOWN_ACCEPTED = Warning "mcpe/unknown-accepted",
@@ -369,7 +369,7 @@ impl McpeObserver {
         }
         self.check_capability(message, findings);
         let arguments = &asked.params["arguments"];
-        let outcome = crate::proposals::tool_outcome(message.content).unwrap_or(Value::Null);
+        let outcome = super::outcome(message.content).unwrap_or(Value::Null);
         self.subscriptions.granted(tool, arguments, &outcome, message, findings);
     }
 
@@ -422,6 +422,13 @@ fn check_schedules(seq: u64, delivery: &Value, findings: &mut Findings) {
                 format!("the client asked for the channel {channel} without {member}")
             });
         }
+    }
+    let scheduled = &delivery["scheduledDelivery"];
+    let at = scheduled["deliverAt"].as_str().map(timestamp::read);
+    // Its time zone may stand next to it (AMB-E10).
+    let is_local = matches!(at, Some(Reading::Loose(_))) && scheduled["timezone"].is_string();
+    if !is_local {
+        timestamp::check(&scheduled["deliverAt"], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
     }
 }
 

@@ -323,6 +323,22 @@ fn e18_an_expired_subscription_is_made_again_if_wanted() {
 }
 
 #[test]
+fn e11_an_unsubscription_may_be_answered_in_any_form() {
+    for (text, is_over) in [("ok", true), ("true", true), (" false\n", false)] {
+        let mut bench = Bench::plain(&[]);
+        bench.others(SUBSCRIBE, json!({}), &json!({"subscriptionId": "r"}));
+        let arguments = json!({"subscriptionId": "r"});
+        let used = ToolUse { server: Some(SERVER), tool: UNSUBSCRIBE.to_owned(), arguments, output: None };
+        bench.gate(&used);
+        let result = json!({"content": [{"type": "text", "text": text}]});
+        bench.ask(|side, cx| side.called(cx, &used, &result));
+        assert_eq!(bench.reported("unsubscribed"), usize::from(is_over), "{text}");
+        bench.event("r", "1");
+        assert_eq!(bench.reported("stray"), usize::from(is_over), "{text}");
+    }
+}
+
+#[test]
 fn e13_e17_deliveries_that_a_subscription_should_not_get_are_reported_and_count() {
     let mut bench = Bench::plain(&[]);
     bench.others(SUBSCRIBE, json!({"delivery": {"channels": ["cron"]}}), &json!({"subscriptionId": "c"}));

@@ -77,7 +77,10 @@ struct Change {
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     known: Recent<String, Subscription>,
-    delivered: Recent<(String, String)>,
+    /// Subscriptions and events, and whether they came in a batch.
+    delivered: Recent<(String, String, bool)>,
+    /// A subscription may have been granted in a form that cannot be read.
+    is_unsure: bool,
     /// Open calls of `events_subscribe`.
     pending: BTreeSet<u64>,
     /// Deliveries for subscriptions that are not known yet: the event's number, the subscription, and whether it
@@ -91,6 +94,7 @@ impl Default for Subscriptions {
         Self {
             known: Recent::new(4096),
             delivered: Recent::new(4096),
+            is_unsure: false,
             pending: BTreeSet::new(),
             parked: Vec::new(),
             lost: false,
@@ -243,7 +247,8 @@ impl Subscriptions {
         check_grant(seq, message.declared, &subscription, findings);
         check_as_asked(seq, arguments, outcome, findings);
         let (asked, granted) = (&arguments["expiresAt"], &outcome["expiresAt"]);
-        findings.check(&GRANTED_OTHERWISE, seq, asked.is_null() || !granted.is_null() || !outcome.is_object(), || {
+        let is_left_out = outcome.is_object() && outcome.get("expiresAt").is_none();
+        findings.check(&GRANTED_OTHERWISE, seq, asked.is_null() || !is_left_out, || {
             format!("the client asked for the expiresAt {asked}, and the server granted none")
         });
         let called = message.request.map_or(seq, |asked| asked.seq);
@@ -254,7 +259,10 @@ impl Subscriptions {
         for member in ["createdAt", "expiresAt"] {
             timestamp::check(&outcome[member], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
         }
-        if let Some(id) = outcome["subscriptionId"].as_str() {
+        // AMB-E7.
+        let id = outcome["subscriptionId"].as_str().or_else(|| outcome["id"].as_str());
+        self.is_unsure |= id.is_none();
+        if let Some(id) = id {
             check_uuid(id, seq, findings);
             findings.check(&ID_REUSED, seq, self.known.get(&id.to_owned()).is_none(), || {
                 format!("the server had granted another subscription as {id}")
@@ -396,15 +404,17 @@ impl Subscriptions {
         subscription.check_passed_over(method, events, seq, findings);
         let both = subscription.has_both_ways();
         for event in events.iter().filter_map(|event| event["id"].as_str()) {
-            let again = self.delivered.insert((id.to_owned(), event.to_owned()), ()).is_some();
-            findings.check(&EVENT_TWICE, seq, !again || both, || {
+            let delivered = |in_batch: bool| (id.to_owned(), event.to_owned(), in_batch);
+            let is_other = self.delivered.contains(&delivered(method != BATCH));
+            let again = self.delivered.insert(delivered(method == BATCH), ()).is_some();
+            findings.check(&EVENT_TWICE, seq, !again && (both || !is_other), || {
                 format!("the server had already delivered the event {event}")
             });
         }
     }
 
     fn park(&mut self, seq: u64, id: &str, expired: bool, findings: &mut Findings) {
-        if self.known.has_forgotten() || self.lost {
+        if self.known.has_forgotten() || self.lost || self.is_unsure {
             return;
         }
         if self.pending.is_empty() || self.parked.len() >= MAX_PARKED {
@@ -466,11 +476,11 @@ impl Subscription {
     fn check_expired(&self, message: &Observed<'_>, findings: &mut Findings) {
         let again = self.state == State::Expired;
         findings.check(&EXPIRED_TWICE, message.seq, !again, || "it was reported as expired before".to_owned());
-        let later = message.time.saturating_add(SLACK_NS);
-        let (Some(now), Some(expires)) = (self.own_time(later), self.expires) else { return };
-        let is_delivered =
-            self.expires_itself() && deliver_at(&self.delivery["scheduledDelivery"]).is_some_and(|at| at <= now);
-        let is_due = expires <= now || self.used_up.is_some() || is_delivered || !self.changing.is_empty();
+        let later = self.own_time(message.time.saturating_add(SLACK_NS));
+        let (Some(now), Some(later)) = (self.own_time(message.time), later) else { return };
+        let delivered = deliver_at(&self.delivery["scheduledDelivery"]).filter(|_| self.expires_itself());
+        let Some(expires) = self.expires.into_iter().chain(delivered).min() else { return };
+        let is_due = expires <= later || self.used_up.is_some() || !self.changing.is_empty();
         findings.check(&EXPIRED_EARLY, message.seq, again || is_due, || {
             format!("the notification came at about {now}, the subscription expires at {expires}")
         });

@@ -267,15 +267,26 @@ pub(crate) fn rewrite(
     Ok((events, damage))
 }
 
-/// The second pass without a result: only counts what is found. Returns the damage in which the reel ends.
+/// The first line of a text that cannot be read, and the number of other parts that cannot, if there is one.
+type Unreadable = Option<(u64, u64)>;
+
+/// The second pass without a result: only counts what is found. Returns the damage in which the reel ends, and of a text the
+/// first line that cannot be read and how many other parts cannot. In a reel, a gap hides nothing.
 ///
 /// # Errors
 ///
 /// The reel cannot be read or is damaged before its end.
-pub(crate) fn count(redaction: &mut Redaction, reel: &TwicePath) -> Result<Option<Damage>, CommandError> {
-    redaction.header(reel.open()?.reader.header());
-    reel.each_event(|event| {
+pub(crate) fn count(redaction: &mut Redaction, reel: &TwicePath) -> Result<(Option<Damage>, Unreadable), CommandError> {
+    let (opened, mut unreadable) = (reel.open()?, None);
+    redaction.header(opened.reader.header());
+    let damage = reel.each_event(|event| {
         redaction.payload(event.header, event.payload);
+        if opened.format.is_some()
+            && let Some((line, _)) = recordings::unreadable(event.header.kind, event.payload)
+        {
+            unreadable = Some(unreadable.map_or((line, 0), |(first, others)| (first, others + 1)));
+        }
         Ok(())
-    })
+    })?;
+    Ok((damage, unreadable))
 }

@@ -24,6 +24,7 @@ mod vscode;
 
 use super::jsonl;
 use crate::trace::{FileHeader, NewEvent};
+use serde_json::{Value, json};
 use std::io::{self, BufRead};
 
 /// Every format that `import` reads, in the order in which their [`ImportFormat::detect`] is asked.
@@ -90,6 +91,11 @@ pub trait Importer: Send {
     /// # Errors
     /// Reading failed, or the file is not of this format.
     fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, ImportError>;
+}
+
+/// What the gap for a part of a file that cannot be read says (docs/trace-format.md, Gaps).
+pub(super) fn unreadable(line: u64, reason: &str) -> Value {
+    json!({"line": line, "reason": reason})
 }
 
 /// Returns the format with this name.

@@ -4,7 +4,7 @@
 //! A payload that is valid JSON on one line is written verbatim as `message`, other text as `text`, other bytes as
 //! `base64`. Importing an export gives the same events, with the same bytes.
 
-use super::import::{ImportError, ImportFormat, Importer};
+use super::import::{self, ImportError, ImportFormat, Importer};
 use super::{ExportFormat, Exporter};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Direction, Framing, json};
@@ -330,9 +330,8 @@ impl<R: BufRead> Reader<R> {
 
     /// Returns a gap for a line that cannot be read, at the time of the event before.
     fn unreadable(&mut self, reason: &str) -> Read {
-        let described = serde_json::json!({"line": self.number, "reason": reason});
         self.payload.clear();
-        let _ = ciborium::into_writer(&described, &mut self.payload);
+        let _ = ciborium::into_writer(&import::unreadable(self.number, reason), &mut self.payload);
         let (time, kind, flags, framing) = (self.last, EventKind::Gap, Flags::default(), Framing::Lf);
         Read { time, stream: 0, exchange: 0, kind, flags, framing, verbatim: None }
     }

@@ -187,6 +187,18 @@ fn unknown_member(value: &Value, definition: &str, others: &[&str]) -> Option<(S
     Some((unknown.clone(), known.join(", ")))
 }
 
+/// Whether a list contains a name.
+fn lists(list: &Value, name: &str) -> bool {
+    list.as_array().is_some_and(|items| items.iter().any(|item| item == name))
+}
+
+/// Whether a subscription with this `delivery` gets events in batches, or one by one (MCPE 2025-01-01, Delivery Modes).
+fn delivers(delivery: &Value, in_batches: bool) -> bool {
+    let channels = &delivery["channels"];
+    let has_batches = lists(channels, "cron") || lists(channels, "scheduled");
+    if in_batches { has_batches } else { lists(channels, "realtime") || !has_batches }
+}
+
 /// Returns what a tool of MCPE returned, as an object. The proposal's client library returns a truth value for
 /// `events_unsubscribe`, so a result that is only `false` is a refusal.
 fn outcome(result: &Value) -> Option<Value> {

@@ -56,8 +56,8 @@ impl Pseudonyms {
         Self(None)
     }
 
-    /// Returns the pseudonym of a secret. It has the secret's length in bytes, and consists of ASCII characters. If it can,
-    /// it has the property that `has` tells if the secret has it, and otherwise not.
+    /// Returns the pseudonym of a secret. It has the secret's length in bytes, and consists of ASCII characters. Where that
+    /// is possible, `has` returns the same for both.
     pub(crate) fn like(&self, secret: &[u8], kind: Kind, has: fn(&[u8]) -> bool) -> Vec<u8> {
         let Some(key) = &self.0 else { return anonymous(secret) };
         let wanted = has(secret);

@@ -321,8 +321,8 @@ impl Mock<'_> {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Err(CommandError::new(ErrorKind::Peer, error.to_string()))
             }
-            // A client that does not read the last answers has what it wants.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::output(error)),
+            // A client that does not read the last answers has what it wants.
             _ => Ok(report),
         }
     }

@@ -1,7 +1,6 @@
 //! `redact`: writes a reel without its secrets, or reports them.
 
 use crate::cli::printer::Format;
-use crate::cli::recordings;
 use crate::cli::recordings::twice::{Lines, TwicePath};
 use crate::cli::redaction::{KeyOptions, count, learn, rewrite};
 use crate::cli::{Context, Outcome};
@@ -96,12 +95,16 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
     // Before the reel is read: an existing file is an error at once.
     let output = args.output.as_ref().map(|path| Output::create(path, args.force)).transpose()?;
     learn(&mut redaction, &reel)?;
-    let (events, damage) = match output {
-        None => (None, count(&mut redaction, &reel)?),
+    let (events, damage, unreadable) = match output {
+        None => {
+            let (damage, unreadable) = count(&mut redaction, &reel)?;
+            (None, damage, unreadable)
+        }
         Some(mut output) => {
             let (events, damage) = rewrite(&mut redaction, &reel, &mut output)?;
             output.finish()?;
-            (Some(events), damage)
+            // What cannot be read is not in the copy.
+            (Some(events), damage, None)
         }
     };
     print(args, &redaction, &reels::shown(&reel.shown), context)?;
@@ -116,30 +119,17 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
         context.printer.note(&format!("{}: {damage}; {what}", reel.shown.display()));
         return Ok(Outcome::Findings);
     }
-    if args.output.is_none() && note_unreadable(&reel, context)? {
+    if let Some(unreadable) = unreadable {
+        context.printer.note(&unread(unreadable, &reel.shown.display().to_string()));
         return Ok(Outcome::Findings);
     }
     Ok(outcome(args, &redaction))
 }
 
-/// Reports the parts of a text that cannot be read, into which nobody has looked. Returns whether there are any.
-fn note_unreadable(reel: &TwicePath, context: &Context) -> Result<bool, CommandError> {
-    // In a reel, a gap hides nothing.
-    if reel.open()?.format.is_none() {
-        return Ok(false);
-    }
-    let (mut first, mut more) = (None, 0);
-    reel.each_event(|event| {
-        let found = recordings::unreadable(event.header.kind, event.payload);
-        more += u64::from(first.is_some() && found.is_some());
-        first = first.take().or(found);
-        Ok(())
-    })?;
-    let Some((line, _)) = first else { return Ok(false) };
-    let others = if more > 0 { format!(", nor can {}", counted(more, "other part")) } else { String::new() };
-    let name = reel.shown.display();
-    context.printer.note(&format!("{name}: line {line} cannot be read{others}; nobody looked into it"));
-    Ok(true)
+/// The note about what cannot be read of a text: a line and a number of other parts.
+fn unread((line, others): (u64, u64), name: &str) -> String {
+    let others = if others > 0 { format!(", nor can {}", counted(others, "other part")) } else { String::new() };
+    format!("{name}: line {line} cannot be read{others}; nobody looked into it")
 }
 
 fn outcome(args: &RedactArgs, redaction: &Redaction) -> Outcome {

@@ -229,8 +229,7 @@ impl Events {
 
     /// Adds a gap for a part of the file that cannot be read.
     fn skip(&mut self, line: u64, reason: &str) {
-        let described = serde_json::json!({"line": line, "reason": reason});
-        self.describe(Place::default(), EventKind::Gap, Flags::default(), &described);
+        self.describe(Place::default(), EventKind::Gap, Flags::default(), &super::unreadable(line, reason));
     }
 }
 

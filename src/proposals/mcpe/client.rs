@@ -136,14 +136,6 @@ fn is_wanted(event: &Value, filter: &Value) -> bool {
     filter.matches(kind, &tags, priority) || filter.near_miss(kind, &tags, priority).is_some()
 }
 
-/// Whether a subscription with these arguments gets events in batches, or one by one (MCPE 2025-01-01, Delivery Modes).
-pub(crate) fn delivers(arguments: &Value, in_batches: bool) -> bool {
-    let channels = arguments["delivery"]["channels"].as_array().map_or(&[][..], Vec::as_slice);
-    let has = |name: &str| channels.iter().any(|channel| channel == name);
-    let has_batches = has("cron") || has("scheduled");
-    if in_batches { has_batches } else { has("realtime") || !has_batches }
-}
-
 /// Removes the event types from a filter that asks for all of them by `*`: without types, it asks for the same, and a
 /// server that treats a lone `*` as an exact name delivers them, too.
 pub(crate) fn without_lone_wildcard(filter: &mut Value) {
@@ -262,6 +254,7 @@ pub(super) fn note(event: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proposals::mcpe::delivers;
 
     const SINGLE: Arrival<'_> = Arrival { subscription: "s", is_in_batch: false };
 
@@ -329,8 +322,8 @@ mod tests {
             (json!(["cron"]), false, true),
             (json!(["scheduled", "realtime"]), true, true),
         ] {
-            let arguments = json!({"delivery": {"channels": channels}});
-            assert_eq!((delivers(&arguments, false), delivers(&arguments, true)), (single, batch), "{channels}");
+            let delivery = json!({"channels": channels});
+            assert_eq!((delivers(&delivery, false), delivers(&delivery, true)), (single, batch), "{channels}");
         }
     }
 

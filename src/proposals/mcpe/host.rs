@@ -3,9 +3,9 @@
 //!
 //! It must never read clocks or print.
 
-use super::client::{Arrival, DeliveredEvents, EventFault, about, check_support, delivers, filter, note, subscription};
+use super::client::{Arrival, DeliveredEvents, about, check_support, filter, note, subscription};
 use super::patterns::{is_odd, matches};
-use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED, outcome};
+use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED, delivers, outcome};
 use crate::proposals::Side as Whose;
 use crate::proposals::host::{
     Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, ToolUse,
@@ -255,16 +255,16 @@ impl Source {
         }
     }
 
-    /// Returns the arguments of a subscription, unless an open call may have changed them.
-    fn certain(&self, subscription: &str, now: Duration) -> Option<&Value> {
-        let is_changing = self.updating.iter().any(|(open, until)| open == subscription && *until > now);
-        self.subscriptions.get(subscription).filter(|_| !is_changing)
+    /// Whether an open call may have changed a subscription.
+    fn is_changing(&self, subscription: &str, now: Duration) -> bool {
+        self.updating.iter().any(|(open, until)| open == subscription && *until > now)
     }
 
     /// Reports a delivery for a paused subscription, or in a way that the subscription does not have. Its events count.
     fn check_delivery(&self, cx: &mut HostCx<'_>, server: ServerId, (id, method): (&str, &str)) {
         let is_late = self.paused.get(id).is_some_and(|at| cx.now.saturating_sub(*at) > PAUSE_GRACE);
-        let is_other = self.certain(id, cx.now).is_some_and(|arguments| !delivers(arguments, method == BATCH));
+        let arguments = self.subscriptions.get(id).filter(|_| !self.is_changing(id, cx.now));
+        let is_other = arguments.is_some_and(|arguments| !delivers(&arguments["delivery"], method == BATCH));
         let why = match (is_late, is_other) {
             (true, _) => "the subscription is paused",
             (_, true) => "the subscription's delivery has other channels",
@@ -276,13 +276,12 @@ impl Source {
     /// Handles an event of a subscription.
     fn event(&mut self, cx: &mut HostCx<'_>, server: ServerId, arrival: Arrival<'_>, event: &Value) {
         let subscription = arrival.subscription;
-        let filter = self.certain(subscription, cx.now).and_then(|arguments| arguments.get("filter")).cloned();
+        let is_changing = self.is_changing(subscription, cx.now);
+        let arguments = self.subscriptions.get(subscription).filter(|_| !is_changing);
+        let filter = arguments.and_then(|arguments| arguments.get("filter"));
         let id = event["id"].as_str().unwrap_or_default();
         let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
-        match self.delivered.check(event, arrival, filter.as_ref()) {
-            Err(fault @ EventFault::Known) => {
-                return cx.report(fault.name(), Some(server), fault.sentence(event), data);
-            }
+        match self.delivered.check(event, arrival, filter) {
             Err(fault) => return cx.report(fault.name(), Some(server), fault.sentence(event), data),
             Ok(Some(odd)) => {
                 let about = json!({"id": id, "subscription": subscription});

@@ -5,7 +5,7 @@ mod filter;
 mod grants;
 mod subscriptions;
 
-use super::{DESCRIPTOR, EVENT, patterns};
+use super::{DESCRIPTOR, EVENT, lists, patterns};
 use crate::proposals::findings::rules;
 use crate::proposals::server::handler_job::is_loopback;
 use crate::proposals::timestamp::{self, Reading};
@@ -403,11 +403,6 @@ impl McpeObserver {
 /// The server's capability, if it declared one.
 fn capability(declared: &Declared) -> Option<&Value> {
     declared.find(&DESCRIPTOR, Side::Server).map(|(_, value)| value)
-}
-
-/// Whether a list contains a name.
-fn lists(list: &Value, name: &str) -> bool {
-    list.as_array().is_some_and(|items| items.iter().any(|item| item == name))
 }
 
 fn contains(listed: bool) -> &'static str {

@@ -4,7 +4,7 @@ use super::filter::{self, Verdict};
 use super::grants::{check_as_asked, check_schedule};
 use super::*;
 use crate::proposals::mcpe::cron::{Schedule, zone};
-use crate::proposals::mcpe::{BATCH, EXPIRED};
+use crate::proposals::mcpe::{BATCH, EXPIRED, delivers};
 use crate::proposals::recent::Recent;
 use crate::proposals::timestamp;
 use std::collections::{BTreeSet, VecDeque};
@@ -528,10 +528,8 @@ impl Subscription {
 
     fn check_delivery(&self, method: &str, events: &[Value], seq: u64, findings: &mut Findings) {
         let channels = &self.delivery["channels"];
-        let batched = lists(channels, "cron") || lists(channels, "scheduled");
-        let fits = if method == BATCH { batched } else { lists(channels, "realtime") || !batched };
         let updates = || self.changing.iter().filter_map(|change| change.update.as_ref());
-        let fits = fits || updates().next().is_some();
+        let fits = delivers(&self.delivery, method == BATCH) || updates().next().is_some();
         findings.check(&DELIVERY_KIND, seq, fits, || format!("the server sent {method} for the channels {channels}"));
         for event in events {
             let mut verdict = filter::judge(&self.filter, event);

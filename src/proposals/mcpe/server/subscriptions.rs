@@ -98,9 +98,9 @@ impl Subscriptions {
     /// # Errors
     /// What is refused and why, as a sentence for the model.
     pub(crate) fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<ToolOutcome, String> {
-        // The check of the handler's own type gives a clearer error than the check of all three types.
         let flat = flat(call);
         let call = &Call { arguments: flat.as_ref().unwrap_or(call.arguments), ..*call };
+        // The check of the handler's own type gives a clearer error than the check of all three types.
         call.arguments.get("handler").map(check_shape).transpose()?;
         fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
         if call.tool == "events_update" {
@@ -128,8 +128,7 @@ impl Subscriptions {
             Some(value) => expiry(value, call.now)?,
             None => self.default_end(&delivery, call.now),
         };
-        check_end(&delivery, expires.as_ref(), call.now)?;
-        check_schedule(&delivery, expires.as_ref().filter(|_| is_end_given(call)), call.now)?;
+        check_end(&delivery, expires.as_ref(), call)?;
         let most = self.settings.max_subscriptions;
         if self.table.iter().filter(|known| known.status != Status::Expired).count() >= most {
             return Err(format!("too many subscriptions (at most {most}): unsubscribe from one first"));
@@ -195,9 +194,7 @@ impl Subscriptions {
         let expires = call.arguments.get("expiresAt").map(|value| expiry(value, call.now)).transpose()?;
         let known = self.usable(call.arguments)?;
         let expires = expires.unwrap_or_else(|| known.expires.clone());
-        let due = delivery.as_ref().unwrap_or(&known.delivery);
-        check_end(due, expires.as_ref(), call.now)?;
-        check_schedule(due, expires.as_ref().filter(|_| is_end_given(call)), call.now)?;
+        check_end(delivery.as_ref().unwrap_or(&known.delivery), expires.as_ref(), call)?;
         if let Some(filter) = filter {
             known.filter = filter;
         }
@@ -440,31 +437,20 @@ fn expiry(value: &Value, now: i64) -> Result<Option<Expiry>, String> {
     if at <= now { Err(format!("`expiresAt` {text} has passed")) } else { Ok(Some(Expiry::given(at, text))) }
 }
 
-/// Refuses a subscription that would expire before its scheduled delivery.
-fn check_end(delivery: &Delivery, expires: Option<&Expiry>, now: i64) -> Result<(), String> {
-    let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at).filter(|at| *at > now);
-    match at.zip(expires) {
-        Some((at, expires)) if expires.at < at => {
-            Err("`expiresAt` is before `deliverAt`: nothing would be delivered".to_owned())
-        }
-        _ => Ok(()),
+/// Refuses a subscription that would expire before its scheduled delivery; also one for which the call itself gives an end
+/// before its schedule first fires, if it has no other delivery.
+fn check_end(delivery: &Delivery, expires: Option<&Expiry>, call: &Call<'_>) -> Result<(), String> {
+    let Some(expires) = expires else { return Ok(()) };
+    let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at).filter(|at| *at > call.now);
+    if at.is_some_and(|at| expires.at < at) {
+        return Err("`expiresAt` is before `deliverAt`: nothing would be delivered".to_owned());
     }
-}
-
-/// Refuses a subscription that would expire before its schedule first fires, if it has no other delivery.
-fn check_schedule(delivery: &Delivery, expires: Option<&Expiry>, now: i64) -> Result<(), String> {
-    let cron = delivery.cron.as_ref().filter(|_| !delivery.realtime && delivery.scheduled.is_none());
-    match cron.and_then(|cron| cron.schedule.next(now)).zip(expires) {
-        Some((first, expires)) if expires.at < first => {
-            Err("`expiresAt` is before the first time of the schedule: nothing would be delivered".to_owned())
-        }
-        _ => Ok(()),
+    let only_cron = delivery.cron.as_ref().filter(|_| !delivery.realtime && delivery.scheduled.is_none());
+    let first = only_cron.and_then(|cron| cron.schedule.next(call.now));
+    if call.arguments["expiresAt"].is_string() && first.is_some_and(|first| expires.at < first) {
+        return Err("`expiresAt` is before the first time of the schedule: nothing would be delivered".to_owned());
     }
-}
-
-/// Whether a call says when the subscription ends.
-fn is_end_given(call: &Call<'_>) -> bool {
-    call.arguments["expiresAt"].is_string()
+    Ok(())
 }
 
 #[cfg(test)]

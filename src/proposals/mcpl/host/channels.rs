@@ -63,6 +63,11 @@ impl Channels {
         }
     }
 
+    /// Adds a descriptor of a channel that may be registered already. Returns a sentence if it is irregular.
+    fn note(&mut self, descriptor: &Value) -> Option<String> {
+        self.add(descriptor, !self.known.contains_key(text_of(descriptor, "id")))
+    }
+
     /// The descriptors.
     pub(super) fn list(&self) -> Vec<&Value> {
         self.known.values().collect()
@@ -308,8 +313,7 @@ impl McplHostSide {
                     return Err("the response contains no channel".to_owned());
                 }
                 // The server may have registered it in the meantime.
-                let is_new = !peer.channels.known.contains_key(text_of(channel, "id"));
-                peer.channels.add(channel, is_new);
+                peer.channels.note(channel);
                 cx.report("opened", Some(server), format!("{} is open", channel["id"]), channel.clone());
             }
             RequestKind::Close { channel } if result["closed"] == true => {
@@ -327,11 +331,7 @@ impl McplHostSide {
             }
             _ => {
                 let listed = result["channels"].as_array().ok_or("the response contains no channels")?;
-                let mut odd = Vec::new();
-                for channel in listed {
-                    let is_new = !peer.channels.known.contains_key(text_of(channel, "id"));
-                    odd.extend(peer.channels.add(channel, is_new));
-                }
+                let odd = listed.iter().filter_map(|channel| peer.channels.note(channel)).collect();
                 report_channels(cx, server, peer, odd);
             }
         }

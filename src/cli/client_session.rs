@@ -333,7 +333,7 @@ pub(super) fn report(output: &Output, context: &Context) {
     }
 }
 
-/// What a server that completed the handshake sent in place of a response.
+/// What a server sent in place of a response.
 fn in_place_of_response(instead: &InsteadOfResponse) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let described = |id: &[u8]| match id.first() {
@@ -343,7 +343,10 @@ fn in_place_of_response(instead: &InsteadOfResponse) -> Vec<String> {
     };
     let stray = instead.stray.as_ref().map(|id| {
         let (found, wanted) = (described(id), described(&instead.id));
-        format!("the server answered id {found}, but the request's id is {wanted}")
+        match instead.id.is_empty() {
+            true => format!("the server answered id {found}, but no request of the handshake has this id"),
+            false => format!("the server answered id {found}, but the request's id is {wanted}"),
+        }
     });
     let noise =
         instead.noise.as_ref().map(|line| format!("a line of the server is not a JSON-RPC message: {}", text(line)));
@@ -424,6 +427,9 @@ mod tests {
             "allow more time with --timeout",
         ];
         assert_eq!(failed(timed_out(), &text).hints, expected);
+        let instead = InsteadOfResponse { stray: Some(b"\"1\"".to_vec()), ..InsteadOfResponse::default() };
+        let during = failed(timed_out(), &ServerText { instead: Some(instead), ..text.clone() });
+        assert_eq!(during.hints[0], "the server answered id \"1\" (text), but no request of the handshake has this id");
         let before = failed(timed_out(), &ServerText { instead: None, ..text });
         assert!(before.hints.iter().any(|hint| hint.starts_with("is it an MCP server?")), "{:?}", before.hints);
     }

@@ -369,7 +369,14 @@ impl Host {
 
     fn report(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
         let data = if data.is_null() { json!({}) } else { data };
-        self.out.push(Output::Report(HostEvent { proposal: "host", what, server, text: text.into(), data }));
+        self.out.push(Output::Report(HostEvent {
+            proposal: "host",
+            what,
+            server,
+            text: text.into(),
+            data,
+            is_mistake: false,
+        }));
     }
 
     fn finish(&mut self, done: OrderResult) {

@@ -475,6 +475,7 @@ fn what_is_wrong_with_a_file_is_reported_with_its_line() {
         ("rules:\n  - when: {every: 1s}\n    fire: {kind: remember, body: x}", 3, "unknown kind"),
         ("rules:\n  - when: {every: 1s}\n    fire: {kind: log, data: x}", 3, "an overlay can send reminder"),
         ("rules:\n  - when: {every: 1s}\n    fire: {kind: reminder}", 3, "body"),
+        ("rules:\n  - when: {every: 1s}\n    fire: {kind: reminder, body: x, propagate: all}", 3, "propagate"),
         ("rules:\n  - when: {every: 0s}\n    fire: {kind: reminder, body: x}", 2, "above zero"),
         ("rules:\n  - when: {result: {matches: {regex: '('}}}\n    fire: {kind: reminder, body: x}", 2, "regex"),
         (

@@ -279,14 +279,8 @@ pub struct HostEvent {
     pub text: String,
     /// The details.
     pub data: Value,
-}
-
-impl HostEvent {
-    /// Whether it reports that a server sent something malformed, not quite as its proposal says, unasked for or twice.
-    pub fn is_mistake(&self) -> bool {
-        let mistakes = ["malformed", "odd event", "unwanted", "duplicate", "stray", "undeclared", "unadvertised"];
-        self.proposal != "host" && mistakes.contains(&self.what)
-    }
+    /// Whether the server broke its proposal: what it sent is malformed, unasked for, sent twice or not permitted.
+    pub is_mistake: bool,
 }
 
 /// What a proposal asks the host to do.
@@ -490,8 +484,29 @@ impl<'a> HostCx<'a> {
 
     /// Reports an event.
     pub fn report(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
+        let (proposal, text) = (self.proposal, text.into());
         let data = if data.is_null() { json!({}) } else { data };
-        self.effects.push(Effect::Report(HostEvent { proposal: self.proposal, what, server, text: text.into(), data }));
+        self.effects.push(Effect::Report(HostEvent { proposal, what, server, text, data, is_mistake: false }));
+    }
+
+    /// Reports that a server broke the proposal ([`HostEvent::is_mistake`]).
+    pub fn report_mistake(&mut self, what: &'static str, server: ServerId, text: impl Into<String>, data: Value) {
+        self.report_verdict(what, server, text, data, true);
+    }
+
+    /// Reports an event that may be a server's mistake.
+    pub fn report_verdict(
+        &mut self,
+        what: &'static str,
+        server: ServerId,
+        text: impl Into<String>,
+        data: Value,
+        is_mistake: bool,
+    ) {
+        self.report(what, Some(server), text, data);
+        if let Some(Effect::Report(event)) = self.effects.last_mut() {
+            event.is_mistake = is_mistake;
+        }
     }
 }
 

@@ -193,19 +193,23 @@ fn lists(list: &Value, name: &str) -> bool {
 }
 
 /// Whether a subscription with this `delivery` gets events in batches, or one by one (MCPE 2025-01-01, Delivery Modes).
-fn delivers(delivery: &Value, in_batches: bool) -> bool {
+pub(crate) fn delivers(delivery: &Value, in_batches: bool) -> bool {
     let channels = &delivery["channels"];
     let has_batches = lists(channels, "cron") || lists(channels, "scheduled");
     if in_batches { has_batches } else { lists(channels, "realtime") || !has_batches }
 }
 
 /// Returns what a tool of MCPE returned, as an object. The proposal's client library returns a truth value for
-/// `events_unsubscribe`, so a result that is only `false` is a refusal.
+/// `events_unsubscribe`, so a result that is only `false` is a refusal. A list is that of `events_list` (AMB-E3).
 fn outcome(result: &Value) -> Option<Value> {
-    let is_false = result["content"].as_array().is_some_and(|blocks| {
-        blocks.iter().any(|block| block["text"].as_str().is_some_and(|text| text.trim() == "false"))
-    });
-    super::tool_outcome(result).or_else(|| is_false.then(|| serde_json::json!({"success": false})))
+    super::tool_outcome(result).or_else(|| {
+        let text = result["content"].as_array()?.iter().find_map(|block| block["text"].as_str())?;
+        match serde_json::from_str(text) {
+            Ok(Value::Bool(false)) => Some(serde_json::json!({"success": false})),
+            Ok(list @ Value::Array(_)) => Some(serde_json::json!({"subscriptions": list})),
+            _ => None,
+        }
+    })
 }
 
 /// Returns the events in a message.

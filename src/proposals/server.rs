@@ -277,6 +277,14 @@ pub trait ServerSide: Send {
         &[]
     }
 
+    /// Checks params against the settings, before the server has a connection. They match the proposal's schema.
+    ///
+    /// # Errors
+    /// Why the server would never send this, as a sentence fragment.
+    fn check_fire(&self, _kind: &str, _params: &Value) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Sends one of [`Self::fires`], if possible. The params match the proposal's schema. Returns a description of what
     /// was sent.
     ///

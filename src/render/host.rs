@@ -32,26 +32,16 @@ pub(crate) fn event_line(event: &HostEvent, servers: &[ServerView], palette: &Pa
 
 /// Returns whether the event is a server's mistake or excess, which it may repeat without end.
 pub(crate) fn is_refusal(event: &HostEvent) -> bool {
-    let is_refused = matches!(
-        event.what,
-        "undeclared"
-            | "over budget"
-            | "malformed"
-            | "duplicate"
-            | "odd event"
-            | "unwanted"
-            | "stray"
-            | "dropped"
-            | "unadvertised"
-            | "refused"
-    );
-    is_refused && event.proposal != "host"
+    let is_excess = matches!(event.what, "over budget" | "dropped" | "refused");
+    event.is_mistake || is_excess && event.proposal != "host"
 }
 
-/// Formats an event of the host as an object: kind, proposal, server, text, and further members in `data`.
+/// Formats an event of the host as an object: kind, proposal, server, text, whether it is the server's mistake, and
+/// further members in `data`.
 pub(crate) fn event_value(event: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
     json!({"event": "fact", "at_us": micros(at), "room": event.proposal, "what": event.what,
-        "server": name(servers, event.server), "text": event.text, "data": event.data})
+        "server": name(servers, event.server), "text": event.text, "mistake": event.is_mistake,
+        "data": event.data})
 }
 
 /// Formats a prompt, part by part, with the origin of each part.

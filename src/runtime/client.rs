@@ -128,14 +128,14 @@ pub(crate) struct ServerText {
     pub stderr: Vec<u8>,
     /// The beginning of the first line on its standard output that cannot be JSON.
     pub printed: Option<Vec<u8>>,
-    /// What came in place of a response, once the handshake is complete.
+    /// What came in place of a response. During the handshake, only responses that no request has.
     pub instead: Option<InsteadOfResponse>,
 }
 
 /// What a server sent while a request waited for its response. Only the first lines and ids are kept, cut.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InsteadOfResponse {
-    /// The request's id, as it is on the wire.
+    /// The request's id, as it is on the wire; empty for the requests of the handshake.
     pub id: Vec<u8>,
     /// A line that is no JSON-RPC message.
     pub noise: Option<Vec<u8>>,
@@ -364,8 +364,15 @@ impl Connection {
     /// The connection failed, or the handshake timed out.
     pub(crate) async fn ready(&mut self, mut observer: impl FnMut(&Output)) -> Result<Handshake, Failure> {
         while let Some(output) = self.runner.next(None).await {
+            // A response to none of the handshake's requests explains why they got none. Other lines are kept anyway.
+            if matches!(output, Output::Stray { .. }) {
+                self.runner.said.instead.get_or_insert_default().keep(&output);
+            }
             match output {
-                Output::Ready(handshake) => return Ok(handshake),
+                Output::Ready(handshake) => {
+                    self.runner.said.instead = None;
+                    return Ok(handshake);
+                }
                 Output::Failed { handle: None, reason } => return Err(Failure::Failed(reason)),
                 // Only the handshake can be pending here.
                 Output::TimedOut { method, after, .. } => {
@@ -548,6 +555,16 @@ mod tests {
         let late = connection.request_within(limit, "silent", Params::Absent, |_| {}).await.expect_err("times out");
         assert!(matches!(late, Failure::TimedOut { .. }));
         assert_eq!(began.elapsed(), Duration::from_secs(307));
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn an_id_of_another_type_in_the_handshake_is_kept() {
+        let (ours, theirs) = Link::pair();
+        tokio::spawn(serve(theirs, |_, id| Some(format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{}}}}"#))));
+        let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;
+        connection.ready(|_| {}).await.expect_err("times out");
+        let instead = connection.runner.said.instead.expect("a response came");
+        assert!(instead.stray.is_some_and(|id| id.starts_with(b"\"")) && instead.id.is_empty());
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]

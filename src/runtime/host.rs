@@ -318,9 +318,12 @@ impl HostRunner {
                 let Some(carrier) = carriers.first_mut() else { return };
                 tokio::select! {
                     _ = carrier => {}
-                    // Keep reading: otherwise, a full queue would keep servers from ending.
-                    Some((server, Incoming::Stderr(bytes))) = self.inbox.recv() => said.push((server, bytes)),
-                    else => return,
+                    // Keep reading, whatever it is: otherwise, a full queue would keep servers from ending.
+                    found = self.inbox.recv() => match found {
+                        Some((server, Incoming::Stderr(bytes))) => said.push((server, bytes)),
+                        Some(_) => {}
+                        None => return,
+                    },
                 }
             }
         };

@@ -199,7 +199,7 @@ impl Resolver<'_> {
                 }
                 config.settings = builtin.settings.into_iter().collect();
                 config.check().map_err(|why| self.error(place, why))?;
-                config.plans = builtin.plans.into_iter().map(|plan| self.plan(plan)).collect::<Result<_>>()?;
+                config.plans = builtin.plans.into_iter().map(|plan| self.plan(plan, &config)).collect::<Result<_>>()?;
                 ServerKind::BuiltIn(Box::new(config))
             }
             (None, Some(command), None) if command.value.is_empty() => {
@@ -225,9 +225,9 @@ impl Resolver<'_> {
         Ok(ServerPlan { name: name.value, place, era: part.era.map_or(default_era, era), kind })
     }
 
-    fn plan(&self, plan: Placed<Value>) -> Result<Plan> {
+    fn plan(&self, plan: Placed<Value>, config: &Config) -> Result<Plan> {
         let read = serde_json::from_value::<Plan>(plan.value).map_err(|error| error.to_string());
-        let checked = read.and_then(|plan| plan.fire.check().map(|()| plan));
+        let checked = read.and_then(|plan| plan.fire.check_for(config).map(|()| plan));
         checked.map_err(|why| self.error(plan.place, format!("invalid plan: {why}")))
     }
 

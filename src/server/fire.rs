@@ -118,6 +118,18 @@ impl Fired {
         self.check_in(&ServerProposals::new(REGISTRY, &Config::default()))
     }
 
+    /// Checks it like [`Self::check`], and against the settings of the server that will send it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, as a sentence.
+    pub fn check_for(&self, config: &Config) -> Result<(), String> {
+        let proposals = ServerProposals::new(REGISTRY, config);
+        self.check_in(&proposals)?;
+        let checked = proposals.check_settings(&self.kind, &self.params());
+        checked.map_err(|violation| format!("{}: {violation}", self.kind))
+    }
+
     fn check_in(&self, proposals: &ServerProposals) -> Result<(), String> {
         let known: Vec<&str> = proposals.fires().map(|firing| firing.kind).chain(Plain::KINDS).collect();
         if !known.contains(&self.kind.as_str()) {

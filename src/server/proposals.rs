@@ -177,6 +177,16 @@ impl ServerProposals {
         violations.unwrap_or_default().first().map_or(Ok(()), |violation| Err(violation.to_string()))
     }
 
+    /// Checks params against the settings of their kind's proposal; kinds of no proposal pass.
+    ///
+    /// # Errors
+    ///
+    /// Why they would never be sent.
+    pub(super) fn check_settings(&self, kind: &str, params: &Value) -> Result<(), String> {
+        let knows = |proposal: &&ActiveProposal| proposal.side.fires().iter().any(|firing| firing.kind == kind);
+        self.0.iter().find(knows).map_or(Ok(()), |proposal| proposal.side.check_fire(kind, params))
+    }
+
     /// Lets the proposal of this kind send it.
     ///
     /// # Errors

@@ -234,6 +234,9 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
     config.settings = parameters::object(&args.settings)?.into_iter().collect();
     let local = args.local.prepare(args.common.listening.listen.is_some(), &mut config)?;
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
+    for (option, fired) in planned(args) {
+        fired.check_for(&config).map_err(|fault| CommandError::usage(format!("{option}: {fault}")))?;
+    }
     config.plans = args.plans.clone();
     config.memory = args.watch.has_memory();
     let handlers = args.handlers.prepare()?;
@@ -249,6 +252,12 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         ServeExtras { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, recorder, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
+}
+
+/// What the server is to send by itself, each with the option that says so.
+fn planned(args: &ServeArgs) -> impl Iterator<Item = (&'static str, &Fired)> {
+    let plans = args.plans.iter().map(|plan| ("--plan", &plan.fire));
+    plans.chain(args.on_signal.iter().map(|fired| ("--on-signal", fired)))
 }
 
 impl ServeArgs {

@@ -129,6 +129,11 @@ impl Stage {
     fn reported(&self, what: &str) -> Vec<&HostEvent> {
         self.events.iter().filter(|event| event.what == what).collect()
     }
+
+    /// Whether each report of this name is a server's mistake.
+    fn mistakes(&self, what: &str) -> Vec<bool> {
+        self.reported(what).iter().map(|event| event.is_mistake).collect()
+    }
 }
 
 fn subscribed() -> Value {
@@ -274,7 +279,7 @@ fn b15_undeclared_reminders_are_named_and_dropped() {
     let mut stage = stage(vec![("w", server(json!({"reminders": {}}), silent))], &[]);
     stage.says(0, &reminder("one", &json!({})));
     assert!(!stage.turn("a").contains("body of one"));
-    assert_eq!(stage.reported("undeclared").len(), 1);
+    assert_eq!(stage.mistakes("undeclared"), [true]);
 }
 
 #[test]
@@ -468,7 +473,7 @@ fn b24_b26_b27_the_older_envelope_is_read_in_its_own_case_and_only_there() {
         "_meta": {"harn": {"reminder": {"id": "old", "body": "by the old way", "ttl_turns": 1}}}}});
     stage.says(0, &old);
     stage.says(0, &reminder("old", &json!({"body": "by the old way"})));
-    assert_eq!(stage.reported("duplicate").len(), 1);
+    assert_eq!(stage.mistakes("duplicate"), [true]);
     stage.says(0, &reminder("new", &json!({"ttl_turns": 1})));
     assert!(stage.reported("odd")[0].text.contains(r#"member "ttl_turns"; did you mean "ttlTurns"?"#));
     let prompt = stage.turn("x");
@@ -512,6 +517,7 @@ fn b1_a_reminder_must_not_be_a_request() {
     assert!(!stage.turn("x").contains("body of one"));
     assert!(stage.sent.iter().any(|(_, text)| text.contains("\"r1\"") && text.contains("-32601")));
     assert!(stage.reported("malformed")[0].text.contains("instead of a notification"), "{:?}", stage.events);
+    assert_eq!(stage.mistakes("malformed"), [true]);
 }
 
 #[test]

@@ -62,12 +62,15 @@ impl Reader<'_> {
             let answering = self.answering(value, place)?;
             self.plan.conversation.push(answering);
         }
+        let mut places = Vec::new();
         for Placed { value, place } in document.rules {
+            places.push(value.fire.place);
             let rule = self.rule(value, place)?;
             self.plan.rules.push(rule);
         }
         self.proposals(!declarations.is_empty());
         self.settings(&declarations, document.settings)?;
+        self.check_rules(&places)?;
         Ok(self.plan)
     }
 
@@ -250,5 +253,15 @@ impl Reader<'_> {
             }
         }
         self.plan.config(0, 0).check().map_err(|why| self.wrong(place, format!("settings: {why}")))
+    }
+
+    /// Checks what the rules send against the settings.
+    fn check_rules(&self, places: &[TextPosition]) -> Result<()> {
+        let config = self.plan.config(0, 0);
+        self.plan.rules.iter().zip(places).try_for_each(|(rule, place)| {
+            let fired = Fired::deserialize(&rule.fire).map_err(|error| error.to_string());
+            let checked = fired.and_then(|fired| fired.check_for(&config));
+            checked.map_err(|why| self.wrong(*place, format!("invalid message: {why}")))
+        })
     }
 }

@@ -497,7 +497,7 @@ impl HostSide for HooksHostSide {
         let Declarations { hooks, dropped, notes, .. } = &mut declarer.declarations;
         for entry in dropped.iter() {
             let text = format!("hook declaration {} is invalid and was dropped: {}", entry.index, entry.reason);
-            cx.report("malformed", Some(server), text, json!({"index": entry.index, "reason": entry.reason}));
+            cx.report_mistake("malformed", server, text, json!({"index": entry.index, "reason": entry.reason}));
         }
         notes.iter().for_each(|note| cx.report("odd", Some(server), note.clone(), Value::Null));
         let max = declarer.policy.length("most_declarations");

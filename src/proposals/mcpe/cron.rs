@@ -41,6 +41,15 @@ impl Schedule {
         let next: Zoned = self.cron.find_next_occurrence(&from, false).ok()?;
         i64::try_from(next.timestamp().as_nanosecond()).ok()
     }
+
+    /// Whether the zone's clock changes at most this long before or after an instant; both in Unix nanoseconds.
+    pub fn changes_clock_near(&self, at: i64, within: i64) -> bool {
+        let offset = |at: i64| {
+            let at = Timestamp::from_nanosecond(at.into()).ok()?;
+            Some(self.zone.to_offset(at))
+        };
+        offset(at.saturating_sub(within)) != offset(at.saturating_add(within))
+    }
 }
 
 /// A time zone by its IANA name; UTC by default.

@@ -3,7 +3,7 @@
 //!
 //! It must never read clocks or print.
 
-use super::client::{Arrival, DeliveredEvents, about, check_support, filter, note, subscription};
+use super::client::{Arrival, DeliveredEvents, EventFault, about, check_support, filter, note, subscription};
 use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED, delivers, outcome};
 use crate::proposals::Side as Whose;
@@ -241,7 +241,7 @@ impl Source {
                 }
                 None => {
                     let text = format!("{BATCH} has no list of events");
-                    cx.report("malformed", Some(server), text, json!({"subscription": id}));
+                    cx.report_mistake("malformed", server, text, json!({"subscription": id}));
                 }
             },
             _ => {
@@ -270,7 +270,7 @@ impl Source {
             (_, true) => "the subscription's delivery has other channels",
             _ => return,
         };
-        cx.report("odd event", Some(server), format!("{method}: {why}"), json!({"subscription": id}));
+        cx.report_mistake("odd event", server, format!("{method}: {why}"), json!({"subscription": id}));
     }
 
     /// Handles an event of a subscription.
@@ -282,10 +282,13 @@ impl Source {
         let id = event["id"].as_str().unwrap_or_default();
         let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
         match self.delivered.check(event, arrival, filter) {
-            Err(fault) => return cx.report(fault.name(), Some(server), fault.sentence(event), data),
+            Err(fault) => {
+                let text = fault.sentence(event);
+                return cx.report_verdict(fault.name(), server, text, data, fault != EventFault::Known);
+            }
             Ok(Some(odd)) => {
                 let about = json!({"id": id, "subscription": subscription});
-                cx.report("odd event", Some(server), format!("{}: {odd}", note(event)), about);
+                cx.report_mistake("odd event", server, format!("{}: {odd}", note(event)), about);
             }
             Ok(None) => {}
         }
@@ -450,12 +453,8 @@ impl HostSide for McpeHostSide {
     fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
         let Some(method @ (EVENT | BATCH | EXPIRED)) = message.envelope.method.as_deref() else { return false };
         if message.envelope.kind != MessageKind::Notification {
-            cx.report(
-                "malformed",
-                Some(server),
-                format!("{method} came as a request, not a notification"),
-                Value::Null,
-            );
+            let text = format!("{method} came as a request, not a notification");
+            cx.report_mistake("malformed", server, text, Value::Null);
             return false;
         }
         let params = message.envelope.params.and_then(|text| serde_json::from_slice(text).ok());
@@ -608,7 +607,7 @@ fn with_filter(mut outcome: Value, arguments: &Value) -> Value {
 
 fn stray(cx: &mut HostCx<'_>, server: ServerId, method: &str, id: &str) {
     let text = format!("{method} names an unknown subscription");
-    cx.report("stray", Some(server), text, json!({"subscription": id}));
+    cx.report_mistake("stray", server, text, json!({"subscription": id}));
 }
 
 /// The arguments to renew a subscription: without the expiry, which has passed.

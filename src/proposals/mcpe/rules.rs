@@ -175,7 +175,7 @@ rules! {
         "MCPE 2025-01-01 §2",
         fix "Refuse an `expiresAt` that has passed already.";
     CRON_INSTANT = Warning "mcpe/cron-instant",
-        "The server sends the `events/batch` of a subscription to the channel `cron` at most 2 s before or after a time that its `cronSchedule` names.",
+        "The server sends the `events/batch` of a subscription to the channel `cron` at most 2 s before or after a time that its `cronSchedule` names; without a `timezone`, that may be a time of any zone.",
         "MCPE 2025-01-01, Cron-Based Batching",
         fix "Compute the next time of the schedule in its time zone, and wait for it.";
     SCHEDULED_INSTANT = Warning "mcpe/scheduled-instant",

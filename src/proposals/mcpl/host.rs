@@ -9,6 +9,7 @@
 mod channels;
 mod context;
 mod inference;
+mod irregular;
 mod orders;
 mod outgoing;
 mod push;
@@ -99,6 +100,16 @@ impl Peer {
         is_declared && self.policy.words("offer").iter().any(|word| word == what)
     }
 
+    /// Whether the server should have known that the host refuses a message with this set.
+    fn is_mistake(&self, refused: &Refusal, set: &Value, now: Duration) -> bool {
+        match refused.code {
+            errors::INVALID_PARAMS | errors::INVALID_REQUEST | sets::UNKNOWN_SET => true,
+            // The set does not list the use, or the server knew that it is disabled.
+            sets::NOT_ENABLED => set.as_str().is_some_and(|set| self.sets.is_on(set) || self.sets.knows_off(set, now)),
+            _ => false,
+        }
+    }
+
     /// Whether answers that its blocking hook did not see are withheld (MCPL 0.4 §13.3).
     fn fails_closed(&self) -> bool {
         self.policy.word("on_failure") == "closed"
@@ -171,6 +182,7 @@ impl McplHostSide {
         let scopes = peer.scopes.lists(peer.sets.with("scoped"));
         if let Some(params) = peer.sets.update(&peer.policy, scopes) {
             let text = format!("enabled {}, disabled {}", params["enabled"], params["disabled"]);
+            peer.sets.told_at = Some(cx.now);
             cx.report("update", Some(server), text, params.clone());
             cx.notify(server, "featureSets/update", params);
         }
@@ -185,7 +197,7 @@ impl McplHostSide {
             format!("the server changed its feature sets: {}", peer.sets.state()),
             peer.sets.state(),
         );
-        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        odd.into_iter().for_each(|odd| odd.report(cx, server));
         self.agree(cx, server);
     }
 
@@ -209,23 +221,19 @@ impl McplHostSide {
         };
         let Some(peer) = self.peers.get_mut(&server) else {
             let text = format!("the server sent {method}, but MCPL was not negotiated with it");
-            cx.report("undeclared", Some(server), text, json!({"method": method}));
+            cx.report_mistake("undeclared", server, text, json!({"method": method}));
             return false;
         };
         if !offer.is_empty() && !peer.offers(offer) {
-            cx.report(
-                "not offered",
-                Some(server),
-                format!("the server sent {method}, which the host does not offer"),
-                json!({"method": method}),
-            );
+            let text = format!("the server sent {method}, which the host does not offer");
+            cx.report_mistake("not offered", server, text, json!({"method": method}));
             return false;
         }
         let is_advertised = offer.is_empty() || sets::advertises(&peer.block, &format!("/{offer}"));
         if !is_advertised && !peer.reported.iter().any(|reported| reported == method) {
             peer.reported.push(method.to_owned());
             let text = format!("the server sent {method}, but did not declare {offer}");
-            cx.report("unadvertised", Some(server), text, json!({"method": method, "capability": offer}));
+            cx.report_mistake("unadvertised", server, text, json!({"method": method, "capability": offer}));
         }
         true
     }
@@ -268,7 +276,7 @@ fn model_info(model: &ModelView) -> Value {
 /// Reports params that are malformed. What becomes of the message is decided elsewhere.
 fn report_malformed(cx: &mut HostCx<'_>, server: ServerId, method: &str, params: &Value) {
     if let Some(why) = malformed(method, params) {
-        cx.report("malformed", Some(server), format!("{method}: {why}"), json!({"method": method}));
+        cx.report_mistake("malformed", server, format!("{method}: {why}"), json!({"method": method}));
     }
 }
 
@@ -314,7 +322,7 @@ impl HostSide for McplHostSide {
         let text =
             format!("{} speaks MCPL {}, with the feature sets {}", view.name, block["version"], names.join(", "));
         cx.report("negotiated", Some(server), text, json!({"version": block["version"], "sets": peer.sets.state()}));
-        sets::oddities(block).into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        sets::oddities(block).into_iter().for_each(|odd| odd.report(cx, server));
         self.gone.remove(&view.name);
         self.peers.insert(server, peer);
         self.agree(cx, server);
@@ -378,7 +386,7 @@ impl HostSide for McplHostSide {
             ("channels/incoming", id) => self.incoming(cx, server, id, &params),
             (_, id) => {
                 let is = if id.is_some() { "a request, not a notification" } else { "a notification, not a request" };
-                cx.report("malformed", Some(server), format!("{method} came as {is}"), json!({"method": method}));
+                cx.report_mistake("malformed", server, format!("{method} came as {is}"), json!({"method": method}));
                 let refused =
                     Refusal::new(errors::INVALID_REQUEST, format!("{method} is a notification, not a request"));
                 Self::respond(cx, server, id, Err(refused));

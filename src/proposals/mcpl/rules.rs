@@ -163,10 +163,10 @@ rules! {
         assumes open_questions::C4,
         fix "Match the scope's label with the blacklist before you send the call.";
     USED_DISABLED = Warning "mcpl/used-disabled-set",
-        "The host sends no `tools/call` for a tool whose feature set it disabled with `featureSets/update`, and no `channels/publish` after it disabled all feature sets that use `channels.publish`.",
-        "MCPL 0.4 §6.2 and §6.7, AMB-C4",
+        "The host sends no `tools/call` for a tool whose feature set it disabled with `featureSets/update`, and no `channels/publish` after it disabled all that use `channels.publish`. After it disabled all that use `channels.observe`, it sends no `channels/outgoing/*`, and the server, from 250 ms later, no `channels/incoming`.",
+        "MCPL 0.4 §6.2, §6.7 and §14.1, AMB-C4",
         assumes open_questions::C4,
-        fix "Check the tool's feature set, or those that use `channels.publish`, before you send, or enable one first.";
+        fix "Check the tool's feature set, or those that use the channels, before you send; a host may enable one first.";
     PUBLISH_SCOPE = Warning "mcpl/publish-out-of-scope",
         "The host sends `channels/publish` only to channels that its own lists permit (`scopes` in `featureSets/update`) for the feature sets that use `channels.publish`: the blacklist must not match the channel, and a whitelist must.",
         "MCPL 0.4 §14.5, AMB-C10",

@@ -121,7 +121,7 @@ impl ReminderHostSide {
         let Read { spec, remarks, form } = read;
         let Some(queue) = self.queues.get_mut(&server) else {
             let text = format!("a reminder before the end of the handshake, dropped: {}", spec.outline());
-            return cx.report("dropped", Some(server), text, json!({"id": spec.id}));
+            return cx.report_mistake("dropped", server, text, json!({"id": spec.id}));
         };
         // A reminder never starts a turn.
         let mut data = json!({"id": spec.id, "remarks": remarks, "wake": "no"});
@@ -207,13 +207,18 @@ impl ReminderHostSide {
     }
 }
 
+/// Whether what is reported under this name breaks the proposal.
+fn is_mistake(what: &str) -> bool {
+    matches!(what, "malformed" | "undeclared" | "duplicate")
+}
+
 impl Queue {
     /// Reports an event that a server can cause any number of times.
     fn report(&mut self, cx: &mut HostCx<'_>, server: ServerId, what: &'static str, text: String, data: Value) {
         let count = self.reports.entry(what).or_default();
         *count += 1;
         if *count <= MAX_REPORTS {
-            cx.report(what, Some(server), text, data);
+            cx.report_verdict(what, server, text, data, is_mistake(what));
         }
     }
 
@@ -223,7 +228,7 @@ impl Queue {
             let more = count.saturating_sub(MAX_REPORTS);
             if more > 0 {
                 let text = format!("{} like these, not reported one by one", counted(more, "more reminder"));
-                cx.report(what, Some(server), text, json!({"more": more}));
+                cx.report_verdict(what, server, text, json!({"more": more}), is_mistake(what));
             }
         }
     }

@@ -54,6 +54,11 @@ impl ServerSide for ReminderServerSide {
         &[Firing { kind: "reminder", method: REMINDER, occurrence: None }]
     }
 
+    fn check_fire(&self, _kind: &str, given: &Value) -> Result<(), String> {
+        let draft = Draft::deserialize(given).map_err(|error| error.to_string())?;
+        reminder("", &draft, &self.settings).map(drop)
+    }
+
     fn fire(&mut self, _kind: &str, given: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         let draft = Draft::deserialize(given).map_err(Unsent::invalid)?;
         let reminder = reminder(&cx.uuid_v7(), &draft, &self.settings).map_err(Unsent::invalid)?;
@@ -110,8 +115,8 @@ fn reminder(id: &str, draft: &Draft, settings: &Settings) -> Result<Value, Strin
     if draft.ttl_turns == Some(0) {
         return Err("`ttlTurns` must be at least 1".to_owned());
     }
-    declared("propagate", draft.propagate.as_deref(), &settings.propagate)?;
-    declared("roleHint", draft.role_hint.as_deref(), &settings.role_hints)?;
+    declared(("propagate", "propagate"), draft.propagate.as_deref(), &settings.propagate)?;
+    declared(("roleHint", "role_hints"), draft.role_hint.as_deref(), &settings.role_hints)?;
     let mut reminder = Map::from_iter([("id".to_owned(), id.into())]);
     if let Ok(Value::Object(members)) = serde_json::to_value(draft) {
         let spelled = |name: String| if draft.legacy { snake(&name) } else { name };
@@ -125,10 +130,14 @@ fn snake(name: &str) -> String {
     name.chars().flat_map(|found| found.is_uppercase().then_some('_').into_iter().chain(found.to_lowercase())).collect()
 }
 
-fn declared(name: &str, value: Option<&str>, offered: &[String]) -> Result<(), String> {
+fn declared((name, setting): (&str, &str), value: Option<&str>, offered: &[String]) -> Result<(), String> {
     match value {
         Some(value) if !offered.iter().any(|known| known == value) => {
-            Err(format!("`{name}` {value:?} is not one of the declared values: {}", offered.join(", ")))
+            let offered = offered.join(", ");
+            Err(format!(
+                "`{name}` {value:?} is not one of the declared values ({offered}); the setting reminder.{setting} changes \
+                 them"
+            ))
         }
         _ => Ok(()),
     }

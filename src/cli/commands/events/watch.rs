@@ -7,7 +7,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{FailureReason, Handshake, Output, Params};
 use crate::proposals::mcpe::client::{Arrival, DeliveredEvents, EventFault, check_support, without_lone_wildcard};
-use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
+use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, delivers, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
 use crate::runtime;
@@ -73,8 +73,8 @@ pub(crate) struct WatchArgs {
     /// Exit after this many events.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     expect: Option<u64>,
-    /// Exit with code 1 if the server delivered malformed events, events outside the filter, duplicates, or events whose
-    /// id is not a UUID.
+    /// Exit with code 1 if the server delivered malformed events, events outside the filter, duplicates, events whose
+    /// id is not a UUID, or events by another channel than you asked for.
     #[arg(long)]
     strict: bool,
     /// Exit after this time.
@@ -216,13 +216,22 @@ impl Tally {
         }
     }
 
+    /// Counts a delivery by a channel that the subscription does not have, and reports it.
+    fn report_odd_delivery(&mut self, is_batch: bool, context: &Context) {
+        self.odd += 1;
+        if self.odd <= MAX_REPORTED {
+            let method = if is_batch { BATCH } else { EVENT };
+            context.printer.note(&format!("{method}: the subscription's delivery has other channels"));
+        }
+    }
+
     /// Reports what was not reported one by one.
     fn report_rest(&self, context: &Context) {
         if let Some(more @ 1..) = self.ignored.checked_sub(MAX_REPORTED) {
             context.printer.note(&format!("ignored {} more", counted(more, "event")));
         }
         if let Some(more @ 1..) = self.odd.checked_sub(MAX_REPORTED) {
-            context.printer.note(&format!("{} more with a wrong id or timestamp", counted(more, "event")));
+            context.printer.note(&format!("{} more with a wrong id, timestamp or channel", counted(more, "event")));
         }
     }
 }
@@ -418,6 +427,9 @@ impl ActiveSubscription<'_> {
             SubscriptionEvent::Malformed(why) => events.ignore(&format!("a malformed delivery: {why}"), self.context),
             SubscriptionEvent::Events { all, is_batch } => {
                 let arrival = Arrival { subscription: id, is_in_batch: is_batch };
+                if !delivers(&task.arguments["delivery"], is_batch) {
+                    events.report_odd_delivery(is_batch, self.context);
+                }
                 for event in &all {
                     match self.delivered.check(event, arrival, task.arguments.get("filter")) {
                         Err(EventFault::Known) => continue,

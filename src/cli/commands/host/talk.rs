@@ -214,7 +214,7 @@ impl<'a> Talk<'a> {
             reported => {
                 if let HostNotice::Host(Output::Report(event)) = &reported {
                     self.routes.receive(event);
-                    self.failed |= self.args.strict && event.is_mistake();
+                    self.failed |= self.args.strict && event.is_mistake;
                     self.remember_consent(event);
                 }
                 self.show(&reported)?;

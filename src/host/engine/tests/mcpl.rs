@@ -267,6 +267,29 @@ fn c10_c13_c14_amb_c13_sets_that_are_missing_unknown_or_off_are_refused() {
 }
 
 #[test]
+fn c10_c13_c14_c37_a_refusal_is_the_servers_mistake_if_it_should_have_known() {
+    let mut stage =
+        live_stage(&[("mcpl.disabled", None, json!("memory.proactive")), ("mcpl.push", None, json!("queue"))]);
+    // The host's update may have crossed with it.
+    stage.says(0, &event(1, "memory.proactive", "e1"));
+    stage.now += Duration::from_millis(300);
+    stage.says(0, &event(2, "memory.proactive", "e2"));
+    stage.says(0, &event(3, "memory.other", "e3"));
+    let mut undated = event(4, "memory.consolidation", "e4");
+    undated["params"]["timestamp"] = json!("yesterday");
+    stage.says(0, &undated);
+    assert_eq!(stage.mistakes("refused"), [false, true, true, true]);
+    assert_eq!(stage.answer(json!(3))["code"], -32003);
+    // A server cannot know the host's policy.
+    let mut strict = live_stage(&[("mcpl.push", None, json!("refuse"))]);
+    strict.says(0, &event(1, "memory.proactive", "e1"));
+    assert_eq!(strict.mistakes("refused"), [false]);
+    let mut soft = live_stage(&[("mcpl.refusal", None, json!("result"))]);
+    soft.says(0, &event(1, "memory.other", "e1"));
+    assert_eq!((soft.mistakes("refused"), &soft.answer(json!(1))["accepted"]), (vec![true], &json!(false)));
+}
+
+#[test]
 fn c18_f10_sets_change_at_runtime_and_by_hand() {
     let mut stage = live_stage(&[("mcpl.consent", None, json!(false))]);
     assert_eq!(stage.by("featureSets/update")[0]["params"]["enabled"], json!([]));
@@ -1039,6 +1062,14 @@ fn c66_c67_c72_what_answers_a_channel_goes_to_who_watches_it_and_into_it_moderat
     quiet.says(0, &incoming(2, &[("in", "m1")]));
     quiet.pass();
     assert_eq!(quiet.by("channels/publish").len(), 1);
+    // What is not published is not announced as outgoing either.
+    let mut mute = connected(&[("mcpl.publish", None, json!("none"))]);
+    mute.says(0, &incoming(1, &[("two", "m1")]));
+    mute.pass();
+    assert_eq!(mute.prompts.len(), 1);
+    assert!(
+        mute.sent.iter().all(|(_, text)| !text.contains("channels/outgoing") && !text.contains("channels/publish"))
+    );
 }
 
 #[test]
@@ -1055,6 +1086,7 @@ fn c68_c69_c70_every_message_has_its_result() {
         .collect();
     assert_eq!(results, [("m1", true), ("m2", false), ("m3", false), ("m1", false), ("m4", true)]);
     assert!(answer["results"][1]["reason"].as_str().is_some_and(|why| why.contains("Unknown channel")));
+    assert_eq!(stage.mistakes("refused")[..3], [true, true, true]);
     stage.pass();
     assert_eq!(stage.prompts.len(), 2);
     stage.says(0, &request(json!(2), "channels/incoming", json!({"messages": [{"channelId": "two"}]})));

@@ -164,7 +164,7 @@ impl ConversationHostSide {
                 }
                 UserMessageOutput::Done(outcome) => late(cx, server, &outcome),
                 UserMessageOutput::Late(outcome) => late(cx, server, &outcome),
-                UserMessageOutput::Stray(why) => cx.report("stray", Some(server), why, Value::Null),
+                UserMessageOutput::Stray(why) => cx.report_mistake("stray", server, why, Value::Null),
             }
         }
     }
@@ -273,7 +273,7 @@ impl HostSide for ConversationHostSide {
             }
             None => {
                 let text = "a context from a server that did not declare conversationEvents.onUserMessage, dropped";
-                cx.report("stray", Some(server), text, Value::Null);
+                cx.report_mistake("stray", server, text, Value::Null);
                 false
             }
         }
@@ -286,7 +286,7 @@ impl HostSide for ConversationHostSide {
         };
         let text =
             "the server sent a response that belongs to no request while a user message waits for its context: dropped";
-        cx.report("stray", Some(server), text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
+        cx.report_mistake("stray", server, text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
         true
     }
 
@@ -400,11 +400,9 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
 fn report_remarks(cx: &mut HostCx<'_>, server: ServerId, outcome: &DeliveryOutcome) {
     let is_valid = |remark: &&String| [super::GUESSED, context::BOTH_FORMS].contains(&remark.as_str());
     let (valid, malformed): (Vec<&String>, Vec<&String>) = outcome.remarks.iter().partition(is_valid);
-    for (what, remarks) in [("odd", valid), ("malformed", malformed)] {
-        for remark in remarks {
-            cx.report(what, Some(server), remark.as_str(), json!({"message_id": outcome.message_id}));
-        }
-    }
+    let about = || json!({"message_id": outcome.message_id});
+    valid.into_iter().for_each(|remark| cx.report("odd", Some(server), remark.as_str(), about()));
+    malformed.into_iter().for_each(|remark| cx.report_mistake("malformed", server, remark.as_str(), about()));
 }
 
 /// Context that came too late is never used for a later turn (SEP-1975, Timeouts).

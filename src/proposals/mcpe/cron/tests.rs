@@ -115,3 +115,18 @@ fn e24_what_is_no_expression_or_no_zone_is_refused() {
     assert!(Schedule::read("@daily", Some("Mars/Olympus")).is_err_and(|why| why.contains("Mars/Olympus")));
     assert_eq!(Schedule::read("0 0 30 2 *", None).expect("an expression").next(START * SECOND), None);
 }
+
+#[test]
+fn amb_e15_a_schedule_without_a_time_zone_is_in_utc() {
+    let next = |zone| Schedule::read("0 9 * * *", zone).expect("an expression").next(START * SECOND);
+    assert_eq!((next(None), next(Some("UTC"))), (Some((START + 9 * 3600) * SECOND), next(None)));
+    assert_eq!(next(Some("Asia/Kolkata")), Some((START + 12_600) * SECOND));
+}
+
+#[test]
+fn a_change_of_the_clock_is_found_from_both_sides() {
+    let schedule = Schedule::read("@daily", Some("America/New_York")).expect("an expression");
+    let change = "2026-03-08T07:00:00Z".parse::<Timestamp>().expect("a time").as_second();
+    let near = |offset: i64| schedule.changes_clock_near((change + offset) * SECOND, 3600 * SECOND);
+    assert_eq!([-3601, -3600, 0, 3599, 3601].map(near), [false, true, true, true, false]);
+}

@@ -310,6 +310,11 @@ fn e11_e12_orders_end_and_list_subscriptions() {
     let token = bench.called(LIST).expect("asked").0;
     bench.reply(token, &json!({"structuredContent": {"subscriptions": []}, "content": []}));
     assert_eq!((bench.reported("subscriptions"), bench.order("hook", &json!({}))), (1, None));
+    // The result is not defined; a bare list is one, too (AMB-E3).
+    bench.order("events", &json!({})).expect("known").expect("asked");
+    let token = bench.called(LIST).expect("asked").0;
+    bench.reply(token, &json!({"content": [{"type": "text", "text": r#"[{"id": "a"}, {"id": "b"}]"#}]}));
+    assert_eq!((bench.reported("subscriptions"), bench.text_of("subscriptions")), (2, Some("2 subscriptions")));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Channels (MCPL 0.4 §14): which channels a server has, what they may be used for, and their messages.
 
+use super::irregular::Irregularity::{self, Mistake, Note};
 use super::sets::advertises;
 use super::wakes::Event;
 use super::{McplHostSide, Peer, RequestKind};
@@ -9,6 +10,7 @@ use crate::proposals::recent::Recent;
 use crate::protocol::errors;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The channel lacks the scope to publish or observe (MCPL 0.4 Appendix A).
 const NOT_PERMITTED: i64 = -32017;
@@ -17,6 +19,8 @@ pub(super) const UNKNOWN: i64 = -32023;
 
 /// The pseudo-channel that can only be observed (MCPL 0.4 §14.5).
 const THINKING: &str = "thinking";
+/// What a feature set lists if it observes channels.
+const OBSERVE: &str = "channels.observe";
 /// How many message ids are remembered per server.
 const MAX_MESSAGES: usize = 65_536;
 /// How many channels a server may have.
@@ -48,23 +52,28 @@ impl Default for Channels {
 
 impl Channels {
     /// Adds a descriptor. Returns a sentence if it is irregular.
-    fn add(&mut self, descriptor: &Value, is_new: bool) -> Option<String> {
+    fn add(&mut self, descriptor: &Value, is_new: bool) -> Option<Irregularity> {
         let Some(id) = descriptor["id"].as_str() else {
-            return Some("the server sent a channel without an id, which is dropped".to_owned());
+            return Some(Mistake("the server sent a channel without an id, which is dropped".to_owned()));
         };
         if self.known.len() >= MAX_CHANNELS && !self.known.contains_key(id) {
-            return Some(format!("the channel {id} is dropped: a server may have at most {MAX_CHANNELS} channels"));
+            let text = format!("the channel {id} is dropped: a server may have at most {MAX_CHANNELS} channels");
+            return Some(Note(text));
         }
         self.closed.retain(|closed| closed != id);
-        match (self.known.insert(id.to_owned(), descriptor.clone()).is_some(), is_new) {
-            (true, true) => Some(format!("the server registered the channel {id} twice")),
-            (false, false) => Some(format!("the server updated the channel {id}, which was not registered")),
+        match (self.known.insert(id.to_owned(), descriptor.clone()), is_new) {
+            (Some(known), true) => {
+                let is_other = ["type", "address"].iter().any(|name| known[name] != descriptor[name]);
+                let kind = if is_other { Mistake } else { Note };
+                Some(kind(format!("the server registered the channel {id} twice")))
+            }
+            (None, false) => Some(Mistake(format!("the server updated the channel {id}, which was not registered"))),
             _ => None,
         }
     }
 
     /// Adds a descriptor of a channel that may be registered already. Returns a sentence if it is irregular.
-    fn note(&mut self, descriptor: &Value) -> Option<String> {
+    fn note(&mut self, descriptor: &Value) -> Option<Irregularity> {
         self.add(descriptor, !self.known.contains_key(text_of(descriptor, "id")))
     }
 
@@ -169,7 +178,7 @@ impl McplHostSide {
         let Some(channels) = params["channels"].as_array() else {
             return cx.respond(server, id, Err(Refusal::new(errors::INVALID_PARAMS, "channels is missing")));
         };
-        let odd: Vec<String> = channels.iter().filter_map(|channel| peer.channels.add(channel, true)).collect();
+        let odd: Vec<Irregularity> = channels.iter().filter_map(|channel| peer.channels.add(channel, true)).collect();
         report_channels(cx, server, peer, odd);
         cx.respond(server, id, Ok(json!({})));
     }
@@ -181,7 +190,7 @@ impl McplHostSide {
         let mut odd = Vec::new();
         for removed in list("removed").filter_map(Value::as_str) {
             if peer.channels.known.remove(removed).is_none() {
-                odd.push(format!("the server removed the channel {removed}, which was not registered"));
+                odd.push(Mistake(format!("the server removed the channel {removed}, which was not registered")));
             }
         }
         odd.extend(list("added").filter_map(|channel| peer.channels.add(channel, true)));
@@ -203,8 +212,13 @@ impl McplHostSide {
             let why = "messages is missing, or a message lacks messageId or channelId";
             return Self::respond(cx, server, id, Err(Refusal::new(errors::INVALID_PARAMS, why)));
         }
-        let mut verdicts: Vec<Result<(), String>> =
-            messages.iter().map(|message| self.takes_message(server, message)).collect();
+        let mut mistakes = Vec::new();
+        let mut verdicts: Vec<Result<(), String>> = Vec::new();
+        for message in &messages {
+            let verdict = self.takes_message(server, message);
+            mistakes.push(verdict.as_ref().is_err_and(|refused| self.is_mistaken(server, message, refused, cx.now)));
+            verdicts.push(verdict.map_err(|refused| refused.message));
+        }
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (at, message) in messages.iter().enumerate().filter(|(at, _)| verdicts[*at].is_ok()) {
             groups.entry(text_of(message, "channelId")).or_default().push(at);
@@ -222,30 +236,39 @@ impl McplHostSide {
             Err(why) => json!({"messageId": message["messageId"], "accepted": false, "reason": why}),
         };
         let results: Vec<Value> = messages.iter().zip(&verdicts).map(result).collect();
-        for result in results.iter().filter(|result| result["accepted"] == false) {
+        for (result, is_mistake) in results.iter().zip(mistakes).filter(|(result, _)| result["accepted"] == false) {
             let text = format!("{}: {}", result["messageId"], result["reason"]);
-            cx.report("refused", Some(server), text, json!({"message_id": result["messageId"], "outcome": "failure"}));
+            let about = json!({"message_id": result["messageId"], "outcome": "failure"});
+            cx.report_verdict("refused", server, text, about, is_mistake);
         }
         if id.is_none() {
-            cx.report(
-                "odd",
-                Some(server),
-                "the server sent channels/incoming as a notification, so it gets no results",
-                Value::Null,
-            );
+            let text = "the server sent channels/incoming as a notification, so it gets no results";
+            cx.report_mistake("odd", server, text, Value::Null);
         }
         Self::respond(cx, server, id, Ok(json!({"results": results})));
     }
 
-    fn takes_message(&mut self, server: ServerId, message: &Value) -> Result<(), String> {
-        let peer = self.peers.get_mut(&server).ok_or("the server is gone")?;
+    fn takes_message(&mut self, server: ServerId, message: &Value) -> Result<(), Refusal> {
+        let gone = || Refusal::new(errors::INTERNAL_ERROR, "the server is gone");
+        let peer = self.peers.get_mut(&server).ok_or_else(gone)?;
         let channel = text_of(message, "channelId");
-        peer.may_use(channel, "channels.observe", "outbound").map_err(|refused| refused.message)?;
+        peer.may_use(channel, OBSERVE, "outbound")?;
         let key = (channel.to_owned(), text_of(message, "messageId").to_owned());
         match peer.channels.messages.insert(key, ()) {
             None => Ok(()),
-            Some(()) => Err("duplicate".to_owned()),
+            Some(()) => Err(Refusal::new(errors::INVALID_PARAMS, "duplicate")),
         }
+    }
+
+    /// Whether the server should have known that the host refuses a message: its channel is not registered or outbound,
+    /// or no enabled set observes channels, or it sent the message before.
+    fn is_mistaken(&self, server: ServerId, message: &Value, refused: &Refusal, now: Duration) -> bool {
+        let Some(peer) = self.peers.get(&server) else { return false };
+        let channel = peer.channels.known.get(text_of(message, "channelId"));
+        let mut sets = peer.sets.using(OBSERVE).peekable();
+        let is_off = sets.peek().is_some() && sets.all(|set| peer.sets.knows_off(set, now));
+        let is_outbound = channel.is_some_and(|channel| channel["direction"] == "outbound");
+        is_outbound || is_off || [errors::INVALID_PARAMS, UNKNOWN].contains(&refused.code)
     }
 
     /// Messages of one channel, which begin at most one turn.
@@ -349,11 +372,11 @@ impl McplHostSide {
     }
 }
 
-fn report_channels(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, odd: Vec<String>) {
+fn report_channels(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, odd: Vec<Irregularity>) {
     let ids: Vec<&str> = peer.channels.known.keys().map(String::as_str).collect();
     let text = format!("the server's channels: {}", ids.join(", "));
     cx.report("channels", Some(server), text, json!({"channels": ids}));
-    odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+    odd.into_iter().for_each(|odd| odd.report(cx, server));
 }
 
 fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {

@@ -216,12 +216,21 @@ struct Contribution<'a> {
 impl Contribution<'_> {
     /// Reports about it, with its feature set and inference (MCPL 0.4 §13.2) and these members.
     fn report(&self, cx: &mut HostCx<'_>, what: &'static str, text: impl Into<String>, outcome: &str, more: Value) {
+        cx.report(what, Some(self.server), text, self.about(outcome, more));
+    }
+
+    /// Reports a mistake of the server's, in the same way. The outcome is a success if the host uses the result.
+    fn report_mistake(&self, cx: &mut HostCx<'_>, what: &'static str, text: &str, outcome: &str, more: Value) {
+        cx.report_mistake(what, self.server, text, self.about(outcome, more));
+    }
+
+    fn about(&self, outcome: &str, more: Value) -> Value {
         let mut data = self.asked.about(outcome);
         data["feature_set"] = self.result["featureSet"].clone();
         if let (Some(data), Value::Object(more)) = (data.as_object_mut(), more) {
             data.extend(more);
         }
-        cx.report(what, Some(self.server), text, data);
+        data
     }
 
     /// What a blocking hook makes of the answer: another text, or nothing.
@@ -239,23 +248,24 @@ impl Contribution<'_> {
     fn speaks_for_a_set(&self, cx: &mut HostCx<'_>, uses: &str) -> bool {
         if !self.result.is_object() {
             let text = "the response to a hook was dropped, because it is not an object";
-            self.report(cx, "malformed", text, "failure", Value::Null);
+            self.report_mistake(cx, "malformed", text, "failure", Value::Null);
             return false;
         }
         let set = &self.result["featureSet"];
         if set.is_null() {
             let text = "the response to a hook names no feature set, but is used";
-            self.report(cx, "odd", text, "success", Value::Null);
+            self.report_mistake(cx, "odd", text, "success", Value::Null);
             return true;
         }
         match self.peer.sets.gate(set, uses, &self.peer.policy) {
             Ok(odd) => {
-                odd.into_iter().for_each(|odd| self.report(cx, "odd", odd, "success", Value::Null));
+                odd.into_iter().for_each(|odd| self.report_mistake(cx, "odd", odd.text(), "success", Value::Null));
                 true
             }
             Err(refused) => {
                 let text = format!("the response of {set} was dropped: {}", refused.message);
-                self.report(cx, "dropped", text, "failure", Value::Null);
+                let is_mistake = self.peer.is_mistake(&refused, set, cx.now);
+                cx.report_verdict("dropped", self.server, text, self.about("failure", Value::Null), is_mistake);
                 false
             }
         }
@@ -275,7 +285,7 @@ impl Contribution<'_> {
             }
             _ => {
                 let text = "the answer was not changed, because modifiedResponse is not a string";
-                self.report(cx, "malformed", text, "failure", Value::Null);
+                self.report_mistake(cx, "malformed", text, "failure", Value::Null);
                 Err("its modifiedResponse is not a string".to_owned())
             }
         }
@@ -286,7 +296,7 @@ impl Contribution<'_> {
         let (list, policy) = (&self.result["contextInjections"], &self.peer.policy);
         if !list.is_array() && !list.is_null() {
             let text = "the injections were dropped, because contextInjections is not a list";
-            self.report(cx, "malformed", text, "failure", json!({"contextInjections": list}));
+            self.report_mistake(cx, "malformed", text, "failure", json!({"contextInjections": list}));
         }
         let most = policy.length("most_bytes");
         let (max_count, max_bytes) = (policy.length("injections"), policy.length("injection_bytes"));
@@ -296,7 +306,7 @@ impl Contribution<'_> {
                 Ok(read) => read,
                 Err(why) => {
                     let text = format!("an injection was dropped, because {why}");
-                    self.report(cx, "malformed", text, "failure", json!({"position": injection["position"]}));
+                    self.report_mistake(cx, "malformed", &text, "failure", json!({"position": injection["position"]}));
                     continue;
                 }
             };

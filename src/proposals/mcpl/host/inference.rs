@@ -76,7 +76,9 @@ impl McplHostSide {
             }
             Err(refused) => {
                 let text = format!("inference refused: {} {}", refused.code, refused.message);
-                cx.report("refused", Some(server), text, data("failure"));
+                let peer = self.peers.get(&server);
+                let is_mistake = peer.is_some_and(|peer| peer.is_mistake(&refused, &params["featureSet"], cx.now));
+                cx.report_verdict("refused", server, text, data("failure"), is_mistake);
                 cx.respond(server, id, Err(refused));
             }
         }
@@ -109,7 +111,7 @@ impl McplHostSide {
             return Err(Refusal::new(errors::INTERNAL_ERROR, "the server is gone"));
         };
         let odd = peer.sets.gate(&params["featureSet"], "inferenceRequest", &peer.policy)?;
-        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        odd.into_iter().for_each(|odd| odd.report(cx, server));
         if is_in_hook && peer.policy.word("nested") != "allow" {
             return Err(Refusal::new(
                 errors::INVALID_REQUEST,

@@ -228,10 +228,10 @@ impl McplHostSide {
         }
         let named = result["checkpoint"].as_str().unwrap_or(checkpoint);
         let odd = self.peers.get_mut(&server).and_then(|peer| peer.states.rolled_back(set, checkpoint, named));
-        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        odd.into_iter().for_each(|odd| odd.report(cx, server));
         if named != checkpoint {
             let text = format!("after the rollback, the server calls the checkpoint {checkpoint} {named}");
-            cx.report("odd", Some(server), text, Value::Null);
+            cx.report_mistake("odd", server, text, Value::Null);
         }
         let data = json!({"feature_set": set, "checkpoint": checkpoint, "outcome": "success"});
         cx.report("rolled back", Some(server), format!("{set} was rolled back to {checkpoint}"), data);

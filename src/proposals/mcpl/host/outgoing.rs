@@ -12,6 +12,10 @@ impl McplHostSide {
         let Some(turn) = &self.turn else { return };
         let Some(origin) = turn.channel.clone() else { return };
         let Some(peer) = self.peers.get(&origin.server).filter(|peer| peer.offers("channels")) else { return };
+        let is_request = match peer.policy.word("publish") {
+            "none" => return,
+            way => way == "request",
+        };
         let server = origin.server;
         let common =
             json!({"inferenceId": turn.inference(), "conversationId": cx.session, "channelId": origin.channel});
@@ -32,10 +36,6 @@ impl McplHostSide {
             params["content"] = json!([{"type": "text", "text": answer}]);
             cx.notify(server, "channels/outgoing/complete", params);
         }
-        let is_request = match peer.policy.word("publish") {
-            "none" => return,
-            way => way == "request",
-        };
         let to = (origin.channel.as_str(), Some(turn.inference().to_owned()));
         if let Err(refused) = self.publish(cx, server, to.clone(), answer, is_request, false) {
             let text = format!("the answer was not published to {}: {}", origin.channel, refused.message);

@@ -12,6 +12,7 @@ impl McplHostSide {
     /// Handles `push/event` (MCPL 0.4 §9).
     pub(super) fn push(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let mut data = json!({"feature_set": params["featureSet"], "event_id": params["eventId"], "wake": "no"});
+        let mut is_mistake = false;
         let (what, text, answer) = match self.pushed(cx, server, params) {
             Ok(Ok(admitted)) => {
                 let mut result = json!({"accepted": true});
@@ -32,12 +33,28 @@ impl McplHostSide {
             }
             Err(refused) => {
                 data["outcome"] = "failure".into();
-                ("refused", format!("{} {}", refused.code, refused.message), Err(refused))
+                is_mistake = self
+                    .peers
+                    .get(&server)
+                    .is_some_and(|peer| peer.is_mistake(&refused, &params["featureSet"], cx.now));
+                ("refused", format!("{} {}", refused.code, refused.message), self.refusal_of_event(server, refused))
             }
         };
         let name = params["eventId"].as_str().unwrap_or("an event without an id");
-        cx.report(what, Some(server), format!("{name}: {text}"), data);
+        let text = format!("{name}: {text}");
+        cx.report_verdict(what, server, text, data, is_mistake || what == "duplicate");
         cx.respond(server, id, answer);
+    }
+
+    /// The answer to an event whose set is unknown or disabled: an error, or a result by the option `refusal` (AMB-C13).
+    fn refusal_of_event(&self, server: ServerId, refused: Refusal) -> Result<Value, Refusal> {
+        let as_result = self.peers.get(&server).is_some_and(|peer| peer.policy.word("refusal") == "result");
+        match &refused.data {
+            Some(data) if as_result => {
+                Ok(json!({"accepted": false, "reason": format!("{}: {}", refused.message, data["featureSet"])}))
+            }
+            _ => Err(refused),
+        }
     }
 
     /// Decides on an event. Returns what it waits for, or a reason for `accepted: false`.
@@ -53,10 +70,7 @@ impl McplHostSide {
         let gone = || Refusal::new(errors::INTERNAL_ERROR, "the server is gone");
         let peer = self.peers.get_mut(&server).ok_or_else(gone)?;
         match peer.sets.gate(&params["featureSet"], "pushEvents", &peer.policy) {
-            Ok(odd) => odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null)),
-            Err(refused) if refused.data.is_some() && peer.policy.word("refusal") == "result" => {
-                return Ok(Err(format!("{}: {}", refused.message, params["featureSet"])));
-            }
+            Ok(odd) => odd.into_iter().for_each(|odd| odd.report(cx, server)),
             Err(refused) => return Err(refused),
         }
         let malformed = |why: &str| Err(Refusal::new(errors::INVALID_PARAMS, why));
@@ -65,7 +79,7 @@ impl McplHostSide {
             None => return malformed("timestamp is missing or not a string"),
             Some(Reading::Instant(_)) => {}
             Some(Reading::Loose(why)) => {
-                cx.report("odd", Some(server), format!("the timestamp is incomplete: {why}"), Value::Null);
+                cx.report_mistake("odd", server, format!("the timestamp is incomplete: {why}"), Value::Null);
             }
             Some(Reading::Unreadable) => return malformed("timestamp is not a date and time of ISO 8601"),
         }
@@ -73,7 +87,8 @@ impl McplHostSide {
         match content {
             Value::Array(_) => {}
             Value::String(_) => {
-                cx.report("odd", Some(server), "payload.content is a string instead of a list of blocks", Value::Null)
+                let text = "payload.content is a string instead of a list of blocks";
+                cx.report_mistake("odd", server, text, Value::Null);
             }
             _ => return malformed("payload.content is missing"),
         }

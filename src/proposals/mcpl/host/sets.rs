@@ -1,16 +1,21 @@
 //! Negotiation and feature sets: what the server declares, which sets are enabled, and what the host sends about them.
 
 use super::super::{feature_sets, matches_set};
+use super::irregular::Irregularity::{self, Mistake, Note};
 use crate::proposals::host::Refusal;
 use crate::proposals::policy::Policy;
 use crate::protocol::errors;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The message used a disabled feature set (MCPL 0.4 Appendix A).
-const NOT_ENABLED: i64 = -32001;
+pub(super) const NOT_ENABLED: i64 = -32001;
 /// The message used a feature set that was never declared (MCPL 0.4 Appendix A).
-const UNKNOWN_SET: i64 = -32003;
+pub(super) const UNKNOWN_SET: i64 = -32003;
+
+/// How long the server's messages may be on their way when it is informed that a set is disabled.
+const GRACE_PERIOD: Duration = Duration::from_millis(250);
 
 /// The host's capability block (MCPL 0.4 §5.2), from the option `offer`; `None` if the option is empty.
 pub(super) fn host_block(policy: &Policy) -> Option<Value> {
@@ -43,38 +48,39 @@ pub(super) fn host_block(policy: &Policy) -> Option<Value> {
 }
 
 /// A sentence for each irregularity of a server's capability block (MCPL 0.4 §5.1 and §6.1).
-pub(super) fn oddities(block: &Value) -> Vec<String> {
+pub(super) fn oddities(block: &Value) -> Vec<Irregularity> {
     let mut odd = Vec::new();
     match block["version"].as_str() {
         Some("0.4") => {}
         Some(version) if version.starts_with("0.4.") => {}
-        Some(version) if version == "0.5" || version.starts_with("0.5.") => odd.push(format!(
+        Some(version) if version == "0.5" || version.starts_with("0.5.") => odd.push(Note(format!(
             "the server speaks MCPL {version}, which mcpreel treats as 0.4; in 0.5, featureSets/update is a request, \
              there are no scopes and no afterInference, and a manifest replaces featureSets/changed"
-        )),
-        other => odd.push(format!(
-            "the version of the server's MCPL is {}, which mcpreel treats as 0.4",
-            other.unwrap_or("missing")
-        )),
+        ))),
+        Some(other) => odd.push(Note(format!("the server speaks MCPL {other}, which mcpreel treats as 0.4"))),
+        None => {
+            odd.push(Mistake("the server does not say its version of MCPL, which mcpreel takes for 0.4".to_owned()));
+        }
     }
     if let Some(sets) = block["featureSets"].as_array() {
         let (all, named) = (sets.len(), sets.iter().filter(|set| set["name"].is_string()).count());
-        odd.push(match named {
+        odd.push(Mistake(match named {
             _ if named == all => "the server's featureSets is an array instead of an object; its names are used".to_owned(),
             _ => format!(
                 "the server's featureSets is an array instead of an object, and only {named} of its {all} members have a \
                  name; the others are ignored"
             ),
-        });
+        }));
     }
     odd.extend(feature_sets(&block["featureSets"]).iter().filter_map(|(name, set)| oddity(name, set)));
     odd
 }
 
 /// A sentence about a feature set that does not list what it uses as MCPL 0.4 §6.2 says, so that nothing of it works.
-fn oddity(name: &str, set: &Value) -> Option<String> {
+fn oddity(name: &str, set: &Value) -> Option<Irregularity> {
     let is_list = set["uses"].as_array().is_some_and(|uses| uses.iter().all(Value::is_string));
-    (!is_list).then(|| format!("the server's feature set {name} has no list of its uses, so its messages are refused"))
+    let text = || format!("the server's feature set {name} has no list of its uses, so its messages are refused");
+    (!is_list).then(|| Mistake(text()))
 }
 
 /// The feature sets of a server, and which of them are enabled.
@@ -89,6 +95,8 @@ pub(super) struct Sets {
     pub is_consented: bool,
     /// What the server was last informed of.
     reported: Option<BTreeMap<String, bool>>,
+    /// When it was informed.
+    pub told_at: Option<Duration>,
 }
 
 impl Sets {
@@ -102,6 +110,7 @@ impl Sets {
             takes_prefix: policy.word("wildcard") == "prefix",
             is_consented: policy.flag("consent"),
             reported: None,
+            told_at: None,
         }
     }
 
@@ -140,6 +149,13 @@ impl Sets {
         self.is_consented && is_wanted
     }
 
+    /// Whether the server was informed that a set is disabled, long enough ago that its messages cannot have crossed
+    /// with it.
+    pub(super) fn knows_off(&self, set: &str, now: Duration) -> bool {
+        let is_off = self.reported.as_ref().and_then(|reported| reported.get(set)) == Some(&false);
+        is_off && self.told_at.is_some_and(|at| now.saturating_sub(at) > GRACE_PERIOD)
+    }
+
     /// Whether something that feature sets are declared to use may be used: an enabled set lists it. If no set does,
     /// whether a set of any name would be enabled, so that a server gains nothing by declaring none.
     pub(super) fn lets(&self, what: &str) -> bool {
@@ -166,7 +182,7 @@ impl Sets {
     /// # Errors
     /// -32602 without a set, -32003 for one that was not declared, -32001 for one that is disabled or lacks the use
     /// (MCPL 0.4 §6.6).
-    pub(super) fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<String>, Refusal> {
+    pub(super) fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<Irregularity>, Refusal> {
         let Some(set) = set.as_str() else {
             return Err(Refusal::new(errors::INVALID_PARAMS, "featureSet is missing"));
         };
@@ -186,7 +202,7 @@ impl Sets {
         }
         let why = format!("{set} does not list {uses}");
         match policy.word("unlisted") {
-            "accept" => Ok(Some(why)),
+            "accept" => Ok(Some(Mistake(why))),
             _ => off(format!("Feature set not enabled for this: {why}"), false),
         }
     }
@@ -224,11 +240,11 @@ impl Sets {
     }
 
     /// Handles `featureSets/changed`. Returns a sentence for each irregularity.
-    pub(super) fn changed(&mut self, params: &Value) -> Vec<String> {
+    pub(super) fn changed(&mut self, params: &Value) -> Vec<Irregularity> {
         let mut odd = Vec::new();
         for name in params["removed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if self.declared.remove(name).is_none() {
-                odd.push(format!("the server removed {name}, which it did not declare"));
+                odd.push(Mistake(format!("the server removed {name}, which it did not declare")));
             }
         }
         let added = feature_sets(&params["added"]);

@@ -1,9 +1,11 @@
 //! The state in the results of a server's tools: a tree of checkpoints with data or patches, and the current
 //! checkpoint.
 
-use crate::proposals::mcpl::patch;
+use super::irregular::Irregularity::{self, Mistake, Note};
+use crate::proposals::mcpl::patch::{self, PatchError};
 use crate::proposals::recent::Recent;
 use serde_json::{Value, json};
+use std::fmt::Display;
 
 /// How many checkpoints are kept per feature set.
 const MAX_CHECKPOINTS: usize = 4096;
@@ -50,39 +52,44 @@ impl Tree {
 
     /// Adds the `state` of a result. All trees of a server, of which there are `share`, may have a limited amount of
     /// data together. Returns a sentence for each irregularity.
-    pub(super) fn take(&mut self, state: &Value, share: usize) -> Vec<String> {
+    pub(super) fn take(&mut self, state: &Value, share: usize) -> Vec<Irregularity> {
         let mut odd = Vec::new();
         let Some(checkpoint) = state["checkpoint"].as_str() else {
-            return vec!["the server sent a state without a checkpoint, which is dropped".to_owned()];
+            return vec![Mistake("the server sent a state without a checkpoint, which is dropped".to_owned())];
         };
         let parent = state["parent"].as_str();
-        if self.get(checkpoint).is_some() {
-            odd.push(format!("the server sent the checkpoint {checkpoint} twice"));
-        }
         if let Some(unknown) = parent.filter(|parent| self.get(parent).is_none()) {
-            odd.push(format!("the parent {unknown} of the checkpoint is not known"));
+            odd.push(Note(format!("the parent {unknown} of the checkpoint is not known")));
         }
         let base = parent.and_then(|parent| self.get(parent)).and_then(|found| found.data.clone());
         let data = match (state.get("data"), state.get("patch")) {
             (Some(data), patch) => {
                 if patch.is_some() {
-                    odd.push("the state has both data and a patch; the patch is ignored".to_owned());
+                    odd.push(Mistake("the state has both data and a patch; the patch is ignored".to_owned()));
                 }
                 Some(data.clone()).filter(|data| self.fits(data))
             }
             (None, Some(patch)) => match base {
-                None => Err("the parent has no data".to_owned()),
-                Some(base) => patch::apply(base, patch, self.max_bytes).map_err(|error| error.to_string()),
+                None => Err(Note(cannot_apply(&"the parent has no data"))),
+                Some(base) => patch::apply(base, patch, self.max_bytes).map_err(|error| {
+                    let kind = if matches!(error, PatchError::TooLarge(_)) { Note } else { Mistake };
+                    kind(cannot_apply(&error))
+                }),
             }
-            .map_err(|why| odd.push(format!("the patch of the state cannot be applied: {why}")))
+            .map_err(|irregularity| odd.push(irregularity))
             .ok(),
             (None, None) => None,
         };
         if data.is_none() && state.get("data").is_some() {
-            odd.push(format!("the data of the state has more than {} bytes and is dropped", self.max_bytes));
+            odd.push(Note(format!("the data of the state has more than {} bytes and is dropped", self.max_bytes)));
         }
         let bytes = data.as_ref().map_or(0, |data| data.to_string().len());
         let found = Checkpoint { parent: parent.map(str::to_owned), data, bytes };
+        let differs =
+            |known: &Checkpoint| known.parent != found.parent || known.data.is_some() && known.data != found.data;
+        if self.get(checkpoint).is_some_and(differs) {
+            odd.push(Mistake(format!("the server sent the checkpoint {checkpoint} twice, with different states")));
+        }
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.insert(checkpoint.to_owned(), found.clone());
         }
@@ -156,6 +163,10 @@ impl Tree {
     }
 }
 
+fn cannot_apply(why: &dyn Display) -> String {
+    format!("the patch of the state cannot be applied: {why}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,11 +211,11 @@ mod tests {
         assert_eq!(tree.take(&json!({"parent": null}), 1).len(), 1);
         tree.take(&state("a", None, json!({"data": 1})), 1);
         let test = json!({"patch": [{"op": "test", "path": "", "value": 2}]});
-        assert!(tree.take(&state("b", Some("a"), test), 1)[0].contains("cannot be applied"));
+        assert!(tree.take(&state("b", Some("a"), test), 1)[0].text().contains("cannot be applied"));
         assert_eq!(tree.member(), Some(("checkpoint", json!("b"))));
         assert_eq!(tree.take(&state("b", Some("nobody"), json!({})), 1).len(), 2);
         let both = json!({"data": 2, "patch": []});
-        assert!(tree.take(&state("c", Some("b"), both), 1)[0].contains("both"));
+        assert!(tree.take(&state("c", Some("b"), both), 1)[0].text().contains("both"));
         assert_eq!(tree.member(), Some(("state", json!(2))));
     }
 
@@ -213,7 +224,9 @@ mod tests {
         let mut tree = Tree::new(true, 1000);
         tree.take(&state("a", None, json!({"data": {"x": ["0123456789"]}})), 1);
         let copies: Vec<Value> = (0..64).map(|_| json!({"op": "copy", "from": "/x", "path": "/x/-"})).collect();
-        assert!(tree.take(&state("b", Some("a"), json!({"patch": copies})), 1)[0].contains("would have more than"));
+        assert!(
+            tree.take(&state("b", Some("a"), json!({"patch": copies})), 1)[0].text().contains("would have more than")
+        );
     }
 
     #[test]
@@ -221,7 +234,7 @@ mod tests {
         let mut tree = Tree::new(false, 1000);
         tree.take(&state("a", None, json!({"data": {"notes": []}})), 1);
         assert!(tree.take(&state("b", Some("a"), add("one")), 1).is_empty());
-        assert!(tree.take(&state("c", Some("a"), add("two")), 1)[0].contains("is not known"));
+        assert!(tree.take(&state("c", Some("a"), add("two")), 1)[0].text().contains("is not known"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! known has a lineage of its own, until its result continues a checkpoint of another one: then both share it. A
 //! rollback changes the lineage of its set, else the one that has the checkpoint, which belongs to this set from then on.
 
+use super::irregular::Irregularity::{self, Note};
 use super::state::Tree;
 use crate::proposals::policy::Policy;
 use serde_json::{Map, Value};
@@ -43,10 +44,12 @@ impl States {
     }
 
     /// Takes the state in a tool's result. Returns a sentence for each irregularity.
-    pub(super) fn take(&mut self, set: Option<&str>, tool: &str, state: &Value) -> Vec<String> {
+    pub(super) fn take(&mut self, set: Option<&str>, tool: &str, state: &Value) -> Vec<Irregularity> {
         let continued = || self.continued(set, state["parent"].as_str()?);
         let Some(at) = self.of_tool(set, tool).or_else(continued).or_else(|| self.add(set)) else {
-            return vec![format!("the state of {tool} is dropped: a server may have at most {MAX_LINEAGES} states")];
+            return vec![Note(format!(
+                "the state of {tool} is dropped: a server may have at most {MAX_LINEAGES} states"
+            ))];
         };
         let share = self.lineages.len();
         let lineage = &mut self.lineages[at];
@@ -65,7 +68,7 @@ impl States {
 
     /// A set was rolled back to a checkpoint, which the server calls `named` from now on. Returns a sentence if it is
     /// not clear which state that changes.
-    pub(super) fn rolled_back(&mut self, set: &str, checkpoint: &str, named: &str) -> Option<String> {
+    pub(super) fn rolled_back(&mut self, set: &str, checkpoint: &str, named: &str) -> Option<Irregularity> {
         let all = self.of_set(set);
         let known: Vec<usize> = all.iter().copied().filter(|at| self.lineages[*at].tree.has(checkpoint)).collect();
         let meant = if known.is_empty() { &all } else { &known };
@@ -81,10 +84,10 @@ impl States {
                 let tools = meant.iter().flat_map(|at| &self.lineages[*at].tools).map(String::as_str);
                 let tools = tools.collect::<Vec<_>>().join(", ");
                 let which = if known.is_empty() { "none of the states" } else { "more than one of the states" };
-                Some(format!(
+                Some(Note(format!(
                     "the tools {tools} keep their states, because {which} has the checkpoint {checkpoint}, and none of \
                      these tools names its feature set; the option mcpl.tool_sets says it"
-                ))
+                )))
             }
         }
     }
@@ -156,7 +159,7 @@ mod tests {
         for (tool, name, parent) in
             [("a", "a1", None), ("b", "b1", None), ("a", "a2", Some("a1")), ("b", "b2", Some("b1"))]
         {
-            assert_eq!(states.take(None, tool, &checkpoint(name, parent)), [""; 0]);
+            assert_eq!(states.take(None, tool, &checkpoint(name, parent)), []);
         }
         assert_eq!(states.back("set.a", 1), None, "which of both is not known yet");
         assert_eq!(states.rolled_back("set.a", "a1", "a1"), None);
@@ -178,7 +181,7 @@ mod tests {
         }
         for (checkpoint, part) in [("c1", "more than one"), ("c9", "none of the states")] {
             let odd = states.rolled_back("set", checkpoint, checkpoint).expect("reported");
-            assert!(odd.contains("a, b") && odd.contains(part) && odd.contains("mcpl.tool_sets"), "{odd}");
+            assert!(["a, b", part, "mcpl.tool_sets"].iter().all(|words| odd.text().contains(words)), "{odd:?}");
         }
         assert_eq!(states.member(None, "a"), Some(("checkpoint", json!("c2"))));
         assert!(states.rolled_back("set", "c1", "c1").is_some(), "each time");
@@ -196,6 +199,6 @@ mod tests {
             states.take(Some(&format!("set{number}")), "t", &checkpoint("k", None));
         }
         assert_eq!(states.lineages.len(), MAX_LINEAGES);
-        assert!(states.take(Some("more"), "t", &checkpoint("k", None))[0].contains("dropped"));
+        assert!(states.take(Some("more"), "t", &checkpoint("k", None))[0].text().contains("dropped"));
     }
 }

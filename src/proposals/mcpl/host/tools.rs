@@ -182,7 +182,7 @@ impl McplHostSide {
         let data = json!({"feature_set": set, "tool": used.tool, "checkpoint": state["checkpoint"],
             "parent": state["parent"]});
         cx.report("state", Some(server), text, data);
-        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        odd.into_iter().for_each(|odd| odd.report(cx, server));
     }
 
     /// Handles `scope/elevate`, by which a server requests a scope (MCPL 0.4 §7.4).
@@ -201,17 +201,15 @@ impl McplHostSide {
             Ok(named) => named,
             Err(refused) => {
                 let data = json!({"feature_set": set, "label": scope["label"], "outcome": "failure"});
-                cx.report("refused", Some(server), format!("scope request refused: {}", refused.message), data);
+                let is_mistake = peer.is_mistake(&refused, set, cx.now);
+                let text = format!("scope request refused: {}", refused.message);
+                cx.report_verdict("refused", server, text, data, is_mistake);
                 return cx.respond(server, id, Err(refused));
             }
         };
         if !peer.sets.says(set, "scoped") {
-            cx.report(
-                "odd",
-                Some(server),
-                format!("the server requested a scope for {set}, which is not declared as scoped"),
-                Value::Null,
-            );
+            let text = format!("the server requested a scope for {set}, which is not declared as scoped");
+            cx.report_mistake("odd", server, text, Value::Null);
         }
         let verdict = peer.scopes.judge(set, label);
         let mut data = json!({"feature_set": set, "label": label});

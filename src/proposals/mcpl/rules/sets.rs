@@ -53,7 +53,8 @@ impl Sets {
         !self.lost && self.declared.as_ref().is_some_and(|sets| !sets.contains_key(set))
     }
 
-    /// Checks that the host did not disable all sets that a message of its own may belong to.
+    /// Checks that the host did not disable all sets that a message may belong to. The server's messages may have
+    /// crossed with that.
     pub(super) fn check_used<'a>(
         &self,
         mut sets: impl Iterator<Item = &'a str>,
@@ -61,10 +62,17 @@ impl Sets {
         findings: &mut Findings,
     ) {
         let Some(first) = sets.next() else { return };
-        let is_disabled = |set: &str| self.switches.of(set, message.time).is_some_and(|switch| !switch.enabled);
+        let (sender, grace) = match message.direction {
+            Direction::ClientToServer => ("host", 0),
+            Direction::ServerToClient => ("server", GRACE_PERIOD_NS),
+        };
+        let is_disabled = |set: &str| {
+            let switch = self.switches.of(set, message.time);
+            switch.is_some_and(|switch| !switch.enabled && message.time.saturating_sub(switch.time) >= grace)
+        };
         let all = is_disabled(first) && sets.all(is_disabled);
         findings.check(&USED_DISABLED, message.seq, !all, || {
-            format!("the host sent {}, but disabled {first:?}", message.method.unwrap_or_default())
+            format!("the {sender} sent {}, but the host had disabled {first:?}", message.method.unwrap_or_default())
         });
     }
 
@@ -97,6 +105,9 @@ impl Sets {
             "context/beforeInference" | "context/afterInference" => {
                 findings.hold(&HOOK_SET);
                 return self.check_early(method, message, findings);
+            }
+            "channels/outgoing/chunk" | "channels/outgoing/complete" | "channels/incoming" => {
+                return self.check_used(self.using("channels.observe"), message, findings);
             }
             _ => return,
         };

@@ -350,6 +350,7 @@ mod tests {
             server: Some(ServerId(0)),
             text: text.to_owned(),
             data: Value::Null,
+            is_mistake: true,
         };
         let mut repeats = Repeats::default();
         let reported: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&event(text))).collect();

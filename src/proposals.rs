@@ -272,8 +272,10 @@ pub enum ConversationEvent {
 /// Content that a server can also send by means of another proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carried {
-    /// Text for the model's next turn.
+    /// Text for the turn that asked for it.
     Text(String),
+    /// Text that waits for the model's next turn.
+    WaitingText(String),
     /// The name of an event.
     Event(String),
 }
@@ -409,7 +411,9 @@ pub trait Proposal: Sync {
     /// The texts that a host gives to the model because of a message: its own, or those of the request that it accepts.
     fn model_texts(&self, message: &Observed<'_>) -> Vec<ModelText> {
         let texts = self.carries(message).into_iter().filter_map(|carried| match carried {
-            Carried::Text(text) => Some(ModelText { seq: message.seq, source: self.descriptor().name, text }),
+            Carried::Text(text) | Carried::WaitingText(text) => {
+                Some(ModelText { seq: message.seq, source: self.descriptor().name, text })
+            }
             Carried::Event(_) => None,
         });
         texts.collect()

@@ -223,7 +223,7 @@ impl UserMessageFire {
                     reports.push(Output::Late(outcome));
                     continue;
                 }
-                UserMessageOutput::Stray(why) => {
+                UserMessageOutput::Stray(why) | UserMessageOutput::Ambiguous(why) => {
                     reports.push(Output::Note(why));
                     continue;
                 }

@@ -134,7 +134,7 @@ impl Proposal for Conversation {
         }
         let texts = self.carries(message).into_iter().filter_map(|carried| match carried {
             Carried::Text(text) => Some(ModelText { seq: message.seq, source: "conversation context", text }),
-            Carried::Event(_) => None,
+            Carried::WaitingText(_) | Carried::Event(_) => None,
         });
         texts.collect()
     }

@@ -529,7 +529,7 @@ pub trait HostSide {
     /// A moment in the conversation's life cycle. If the proposal has to wait then, [`HostSide::is_settled`] is false.
     fn lifecycle_event(&mut self, _cx: &mut HostCx<'_>, _moment: &LifecycleEvent<'_>) {}
 
-    /// The next prompt does not contain this injection of the proposal's: it repeats another one, or the prompt is full.
+    /// The next prompt does not contain the text of this injection of the proposal's, because it is full.
     fn left_out(&mut self, _injection: &Injection) {}
 
     /// Whether the conversation may continue.

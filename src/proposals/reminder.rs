@@ -96,7 +96,7 @@ impl Proposal for Reminder {
         if message.method != Some(REMINDER) {
             return Vec::new();
         }
-        let text = reminder["body"].as_str().map(|body| Carried::Text(body.to_owned()));
+        let text = reminder["body"].as_str().map(|body| Carried::WaitingText(body.to_owned()));
         let report = reminder["dedupeKey"].as_str().map(|key| Carried::Event(key.to_owned()));
         text.into_iter().chain(report).collect()
     }

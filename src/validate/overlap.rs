@@ -8,14 +8,25 @@ use crate::proposals::{Carried, ConversationEvent, Findings, Observed, REGISTRY}
 /// What one connection carried recently, with the proposal that carried it.
 #[derive(Debug)]
 pub(super) struct Overlap {
-    /// The texts of the current turn.
-    texts: Recent<Digest, &'static str>,
+    /// The texts of the current turn, and those that wait for the next one.
+    texts: Recent<Digest, Sent>,
     events: Recent<String, &'static str>,
 }
 
+/// A text that was sent.
+#[derive(Debug)]
+struct Sent {
+    proposal: &'static str,
+    /// It waits for a turn that has not begun.
+    waits: bool,
+}
+
+/// How many texts and events are remembered.
+const MAX: usize = 256;
+
 impl Default for Overlap {
     fn default() -> Self {
-        Self { texts: Recent::new(256), events: Recent::new(256) }
+        Self { texts: Recent::new(MAX), events: Recent::new(MAX) }
     }
 }
 
@@ -24,10 +35,11 @@ impl Overlap {
         for proposal in REGISTRY {
             let name = proposal.descriptor().name;
             for carried in proposal.carries(observed) {
+                let waits = matches!(carried, Carried::WaitingText(_));
                 let (rule, what, other) = match carried {
-                    Carried::Text(text) => {
-                        let other = self.texts.insert(digest(&text.into()), name);
-                        (&rules::SAME_TEXT, "the same text".to_owned(), other)
+                    Carried::Text(text) | Carried::WaitingText(text) => {
+                        let other = self.texts.insert(digest(&text.into()), Sent { proposal: name, waits });
+                        (&rules::SAME_TEXT, "the same text".to_owned(), other.map(|other| other.proposal))
                     }
                     Carried::Event(event) => {
                         let what = format!("the event {event:?}");
@@ -42,8 +54,16 @@ impl Overlap {
     }
 
     pub(super) fn reach(&mut self, moment: ConversationEvent) {
-        if moment == ConversationEvent::Turn {
-            self.texts = Recent::new(256);
+        // In a session without marks, a turn begins with the user's message, before what the server adds to it. So what
+        // waited for it counts until the model has answered, or the next turn begins.
+        if matches!(moment, ConversationEvent::Turn | ConversationEvent::Inferred) {
+            let mut kept = Recent::new(MAX);
+            while let Some((text, sent)) = self.texts.pop_oldest() {
+                if sent.waits {
+                    kept.insert(text, Sent { waits: moment == ConversationEvent::Inferred, ..sent });
+                }
+            }
+            self.texts = kept;
         }
     }
 }

@@ -186,7 +186,7 @@ rules! {
         "MCP base protocol",
         fix "Send the id as a string or an integer.";
     ERROR_ID = Error "envelope/error-id",
-        "Whoever answers with an error must not send `\"id\": null`. From 2025-11-25 on, an error whose request is not known has no `id`.",
+        "Whoever answers with an error must not send `\"id\": null`, except with -32700 or -32600, for which JSON-RPC requires it if the id could not be read. From 2025-11-25 on, an error whose request is not known may have no `id`.",
         "MCP 2025-11-25, Schema, JSONRPCErrorResponse",
         fix "Leave the id out, or repeat the id of the request.";
     MISSING_ID = Error "envelope/missing-id",

@@ -143,7 +143,8 @@ pub(crate) struct HostArgs {
     #[arg(long = "on-event", value_name = "PATTERN=PLACE", conflicts_with = "scenario")]
     on_event: Vec<String>,
     /// Exit with code 1 if a server makes a mistake: what it sends is malformed, unasked for, sent twice, or names a
-    /// feature set or channel that it may not use. With `--format json`, such reports have `"mistake": true`.
+    /// feature set or channel that it may not use. With `--format json`, such reports have `"mistake": true`. `validate`
+    /// checks a recorded session more strictly.
     #[arg(long, conflicts_with = "scenario")]
     strict: bool,
     /// List all options with their defaults.

@@ -46,8 +46,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
     Setting {
         name: "tool_timeout",
         kind: SettingKind::Time,
-        default: "60s",
-        text: "Timeout of a tool call",
+        default: "30s",
+        text: "Timeout of a tool call, and of a list of tools",
         source: "mcpreel",
     },
     Setting {

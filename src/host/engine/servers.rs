@@ -489,7 +489,10 @@ impl Host {
         let is_taken = self.ask_proposals(now, |side, cx| side.receive(cx, server, &received));
         let mut answered_with = None;
         if let (false, MessageKind::Request, Some(id)) = (is_taken, envelope.kind, envelope.id) {
-            let why = format!("this host does not support {method}");
+            let why = match method.starts_with("notifications/") {
+                true => format!("{method} is a notification, which has no id"),
+                false => format!("this host does not support {method}"),
+            };
             self.respond(server, id.0, &Err(Refusal::new(errors::METHOD_NOT_FOUND, why.clone())));
             answered_with = Some(Err((errors::METHOD_NOT_FOUND, why)));
         }

@@ -113,12 +113,15 @@ impl Host {
         let chosen = choose(pending, &self.config.layout, &self.views, turn.began, most);
         for (waiting, why) in chosen.left_out {
             let (slot, bytes) = (waiting.injection.slot, waiting.injection.text.len());
+            // The model sees the text of a duplicate all the same.
+            let is_absent = matches!(why, LeftOut::OverBudget);
             let (what, text) = match why {
                 LeftOut::Duplicate { of } => ("duplicate", format!("left out {bytes} B of {slot}: same text as {of}")),
                 LeftOut::OverBudget => ("over budget", format!("left out {bytes} B of {slot}: the prompt is full")),
             };
             self.report(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
-            if let Some(at) = self.proposals.iter().position(|proposal| proposal.name == waiting.proposal) {
+            let at = self.proposals.iter().position(|proposal| proposal.name == waiting.proposal);
+            if let Some(at) = at.filter(|_| is_absent) {
                 self.ask_proposal(now, at, |side, _| side.left_out(&waiting.injection));
             }
         }

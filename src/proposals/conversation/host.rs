@@ -20,13 +20,14 @@ use super::{CONTEXT, USER_MESSAGE};
 use crate::protocol::errors::{INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// The number of messages past their deadline that wait for a late response. The oldest is dropped first.
 const MAX_LATE: usize = 64;
 
 /// A remark about a context that is valid: it does not say to which message it belongs (AMB-A1).
-const GUESSED: &str = "the context contains no messageId; it is used for the only waiting message";
+const GUESSED: &str = "the context contains no messageId that is a string; it is used for the only waiting message";
 
 /// How the host sends a user message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +130,8 @@ pub(crate) enum UserMessageOutput {
     Late(DeliveryOutcome),
     /// A response that belongs to no waiting message, and the reason.
     Stray(String),
+    /// A context that may belong to several messages, or is late for one of several, as a sentence. It is dropped.
+    Ambiguous(String),
 }
 
 #[derive(Clone, Debug)]
@@ -152,17 +155,45 @@ pub(crate) struct UserMessages {
     carrier: Carrier,
     deadline: Duration,
     waiting: Vec<Waiting>,
+    /// Messages that are sent once no earlier one can get a late context without a messageId, oldest first.
+    held: VecDeque<UserMessage>,
+    /// The server has sent a context without a messageId.
+    omits_ids: bool,
     next_key: u64,
 }
 
 impl UserMessages {
     /// A new engine. The deadline covers the whole exchange about a message, for each server by itself (AMB-A8).
     pub(crate) fn new(carrier: Carrier, deadline: Duration) -> Self {
-        Self { carrier, deadline, waiting: Vec::new(), next_key: 1 }
+        Self { carrier, deadline, waiting: Vec::new(), held: VecDeque::new(), omits_ids: false, next_key: 1 }
     }
 
-    /// Sends a user message.
+    /// Sends a user message, or holds it back: if the server does not say to which message a context belongs, a late one
+    /// must not be used for the next message (SEP-1975, Timeouts; AMB-A1).
     pub(crate) fn start(&mut self, now: Duration, message: UserMessage) -> Vec<UserMessageOutput> {
+        if self.late_until(now).is_some() || !self.held.is_empty() {
+            self.held.push_back(message);
+            return Vec::new();
+        }
+        self.send(now, message)
+    }
+
+    /// Until when a context without a messageId may be late for an earlier message: one deadline more than that has.
+    fn late_until(&self, now: Duration) -> Option<Duration> {
+        let expired = self.waiting.iter().filter(|waiting| self.omits_ids && waiting.expired);
+        expired.map(|waiting| waiting.deadline(self.deadline.saturating_mul(2))).filter(|until| *until > now).max()
+    }
+
+    /// Sends what was held back, if nothing holds it any more.
+    fn release(&mut self, now: Duration) -> Vec<UserMessageOutput> {
+        if self.late_until(now).is_some() {
+            return Vec::new();
+        }
+        let held = std::mem::take(&mut self.held);
+        held.into_iter().flat_map(|message| self.send(now, message)).collect()
+    }
+
+    fn send(&mut self, now: Duration, message: UserMessage) -> Vec<UserMessageOutput> {
         let params = message.params();
         let as_request = self.carrier != Carrier::Notification;
         let key = as_request.then_some(self.next_key);
@@ -207,8 +238,9 @@ impl UserMessages {
         }
         let params = envelope.params.unwrap_or(b"{}");
         let named = json::str_member(params, "messageId");
+        self.omits_ids |= named.is_none();
         match self.correlate(now, named.as_deref()) {
-            Err(why) => actions.push(UserMessageOutput::Stray(why)),
+            Err(unmatched) => actions.push(unmatched),
             Ok(at) => {
                 let (context, mut remarks) = Context::read(params);
                 if named.is_none() {
@@ -217,16 +249,19 @@ impl UserMessages {
                 actions.extend(self.settle(now, at, context, None, remarks));
             }
         }
+        actions.extend(self.release(now));
         actions
     }
 
     /// The time of the next call to [`Self::wake`].
     pub(crate) fn next_timeout(&self) -> Option<Duration> {
         let live = self.waiting.iter().filter(|waiting| !waiting.expired);
-        live.map(|waiting| waiting.deadline(self.deadline)).min()
+        let held = self.held.front().map(|_| self.late_until(Duration::ZERO).unwrap_or_default());
+        live.map(|waiting| waiting.deadline(self.deadline)).chain(held).min()
     }
 
-    /// Handles the passing of time: messages stop waiting at their deadline (SEP-1975, Timeouts).
+    /// Handles the passing of time: messages stop waiting at their deadline (SEP-1975, Timeouts), and what was held back
+    /// is sent.
     pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<UserMessageOutput> {
         let deadline = self.deadline;
         let due = |waiting: &&mut Waiting| !waiting.expired && waiting.deadline(deadline) <= now;
@@ -234,7 +269,7 @@ impl UserMessages {
             waiting.expired = true;
             UserMessageOutput::Done(DeliveryOutcome { timed_out: true, ..outcome(waiting, now) })
         });
-        let over: Vec<UserMessageOutput> = over.collect();
+        let mut over: Vec<UserMessageOutput> = over.collect();
         let late = self.waiting.iter().filter(|waiting| waiting.expired).count();
         let mut extra = late.saturating_sub(MAX_LATE);
         self.waiting.retain(|waiting| {
@@ -242,6 +277,7 @@ impl UserMessages {
             extra -= usize::from(goes);
             !goes
         });
+        over.extend(self.release(now));
         over
     }
 
@@ -260,19 +296,28 @@ impl UserMessages {
     }
 
     /// Finds the message by its messageId; without one, the only message that it may belong to.
-    fn correlate(&mut self, now: Duration, named: Option<&str>) -> Result<usize, String> {
+    fn correlate(&mut self, now: Duration, named: Option<&str>) -> Result<usize, UserMessageOutput> {
         if let Some(id) = named {
             let found = self.waiting.iter().rposition(|waiting| waiting.message.message_id == id);
             return found.ok_or_else(|| {
-                format!("the server sent a context for the message {id:?}, which is not waiting for one")
+                let text = format!("the server sent a context for the message {id:?}, which is not waiting for one");
+                UserMessageOutput::Stray(text)
             });
         }
+        let is_late = !self.waiting.is_empty();
         let waiting = self.waiting.iter_mut().map(|waiting| &mut waiting.awaited).enumerate();
         correlate(waiting, now, self.deadline).map_err(|candidates| match candidates {
-            0 => "the server sent a context without a messageId while no message is waiting".to_owned(),
-            _ => {
-                format!("the server sent a context without a messageId that may belong to any of {candidates} messages")
+            0 if is_late => {
+                let text = "the server sent a context without a messageId, too late for every message";
+                UserMessageOutput::Ambiguous(text.to_owned())
             }
+            0 => {
+                let text = "the server sent a context without a messageId while no message is waiting";
+                UserMessageOutput::Stray(text.to_owned())
+            }
+            _ => UserMessageOutput::Ambiguous(format!(
+                "the server sent a context without a messageId that may belong to any of {candidates} messages"
+            )),
         })
     }
 

@@ -76,7 +76,7 @@ rules! {
         assumes open_questions::A1,
         fix "Copy the `messageId` of the user message into the context.";
     CARRIER = Info "conversation/carrier",
-        "A note, which no session can avoid: it names the form in which the server returned its first context (as a result, a notification or a request), because the proposal does not define the form.",
+        "A note about each session with user messages: it names the form in which the server returned its first context (as a result, a notification or a request), because the proposal does not define the form.",
         "SEP-1975, Message Flow, AMB-A1",
         assumes open_questions::A1,
         fix "Nothing needs to be fixed; agree with the other side on one form.";

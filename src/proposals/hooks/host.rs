@@ -261,7 +261,8 @@ impl HooksHostSide {
         }
         let mut given: BTreeMap<ServerId, usize> = BTreeMap::new();
         for firing in std::mem::take(&mut self.firing) {
-            let (Some(text), Some(declarer)) = (firing.text, self.declarers.get(&firing.server)) else { continue };
+            let text = firing.text.filter(|text| !text.trim().is_empty());
+            let (Some(text), Some(declarer)) = (text, self.declarers.get(&firing.server)) else { continue };
             let given = given.entry(firing.server).or_default();
             let left = declarer.policy.length("most_bytes").saturating_sub(*given);
             let whole = text.len();
@@ -492,7 +493,7 @@ impl HostSide for HooksHostSide {
         if declarer.policy.word("place") == "none" {
             let hooks = counted(declarer.declarations.hooks.len(), "hook");
             let text = format!("{} declares {hooks}, but the host supports none (hooks.place)", view.name);
-            return cx.report("unsupported", Some(server), text, Value::Null);
+            return cx.report_mistake("unsupported", server, text, Value::Null);
         }
         let Declarations { hooks, dropped, notes, .. } = &mut declarer.declarations;
         for entry in dropped.iter() {
@@ -514,7 +515,7 @@ impl HostSide for HooksHostSide {
                     hook.index,
                     hook.event.name()
                 );
-                cx.report("unsupported", Some(server), text, json!({"index": hook.index}));
+                cx.report_mistake("unsupported", server, text, json!({"index": hook.index}));
             }
             is_supported
         });

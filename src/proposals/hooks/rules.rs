@@ -2,12 +2,13 @@
 //! the two declarations.
 
 mod firing;
+mod inputs;
 mod moments;
 
 use super::DESCRIPTOR;
 use crate::proposals::findings::rules;
 use crate::proposals::{Declared, Findings, Observed, Observer, Side};
-use crate::wire::MessageKind;
+use crate::wire::{Direction, Id, MessageKind};
 use firing::Firing;
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ rules! {
         "SEP-2282, Capability negotiation",
         fix "Read the client's `hooks.supported_events` first, and leave out hooks on other events.";
     WITHOUT_CLIENT = Error "hooks/without-client",
-        "The server declares the capability `hooks` only if the client declared `hooks`, too.",
+        "The server declares the capability `hooks` only if the client declared `hooks`, too. (An experimental capability needs no negotiation.)",
         "SEP-2282, Capability negotiation",
         fix "Add `hooks` to your result of `initialize` only if the request has it.";
     TWO_PLACES = Warning "hooks/two-places",
@@ -69,7 +70,7 @@ rules! {
         assumes open_questions::D1,
         fix "Leave `hooks` out of the result of `server/discover`.";
     TOOL_ARGUMENTS = Error "hooks/tool-arguments",
-        "The server declares `context_tool_args` that conform to the `inputSchema` of the hook's `context_tool`. Texts with variables fit any type.",
+        "The server declares `context_tool_args` that conform to the `inputSchema` of the hook's `context_tool`. Of a text with variables, only the type is checked.",
         "SEP-2282, Hook declaration schema",
         fix "Correct `context_tool_args`, or let the tool's `inputSchema` accept text where a variable stands.";
     NOT_SUBSTITUTED = Warning "hooks/not-substituted",
@@ -81,11 +82,11 @@ rules! {
         "SEP-2282, Template variables",
         fix "Copy a variable without a value into the arguments as it stands, with its braces.";
     ORDER = Error "hooks/order",
-        "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result.",
+        "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result. Checked where an argument is `{tool_input}`, so that the call is known, and the call has no result yet; otherwise, see hooks/moment.",
         "SEP-2282, Event types",
         fix "Run `pre_tool_use` hooks before you send the call, and `post_tool_use` hooks after its result.";
     MOMENT = Warning "hooks/moment",
-        "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result. Checked where no argument is `{tool_input}` or `{tool_name}`, or where the hook is on `pre_tool_use` and its matcher names one tool; the model may have called the same tool for another reason.",
+        "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result. Checked where the arguments do not say which call that is, and after a call has its result; the model may have called the same tool for another reason.",
         "SEP-2282, Event types",
         fix "Run `pre_tool_use` hooks before you send the call, and `post_tool_use` hooks after its result.";
     ARGUMENT_MISSING = Warning "hooks/argument-missing",
@@ -93,12 +94,12 @@ rules! {
         "SEP-2282, Client behaviour",
         fix "Send all of the declared arguments, those without variables as well.";
     EXCLUDED_INPUT = Warning "hooks/excluded-input",
-        "The client calls the `context_tool` of a `post_tool_use` hook with `matcher.input_contains` at most as often as there were calls whose arguments, as compact JSON, contain that text. Checked where an argument has a variable such as `{tool_name}`.",
-        "SEP-2282, Matchers",
-        fix "Compare the call's arguments, as compact JSON, with `input_contains` before you run the hook.";
-    EXCLUDED_TOOL = Error "hooks/excluded-tool",
-        "The client calls the `context_tool` of a hook only for tools whose names the hook's `matcher.tool_name` matches. Checked where an argument is `{tool_name}`.",
-        "SEP-2282, Matchers",
+        "The client calls the `context_tool` of a hook only for calls whose input contains the text of `matcher.input_contains`, in any usual form of JSON. Checked where an argument is `{tool_input}`.",
+        "SEP-2282, Hook declaration schema",
+        fix "Compare the call's arguments with `input_contains` before you run the hook.";
+    EXCLUDED_TOOL = Warning "hooks/excluded-tool",
+        "The client calls the `context_tool` of a hook only for tools whose names the hook's `matcher.tool_name` matches, with or without the name of the server before it (`mcp__server__tool`). Checked where an argument is `{tool_name}`; the model may have made the call itself.",
+        "SEP-2282, Hook declaration schema",
         fix "Compare the tool's name with `matcher.tool_name` before you run the hook.";
     UNKNOWN_VARIABLE = Info "hooks/unknown-variable",
         "In hooks, the server uses only the variables `{project_name}`, `{session_id}`, `{tool_name}`, `{tool_input}` and `{tool_output}`; a client leaves any other one as it is.",
@@ -133,7 +134,16 @@ impl Observer for HooksObserver {
                 });
             }
             (Some("tools/call"), MessageKind::Request) => self.firing.called(message, findings),
-            (Some("tools/call"), MessageKind::Result | MessageKind::Error) => self.firing.answered(message, findings),
+            (Some("tools/call"), MessageKind::Result | MessageKind::Error) => {
+                message.envelope.id.iter().for_each(|id| self.firing.answered(&id.key(), findings));
+            }
+            // The tool is over for the client, too.
+            (Some("notifications/cancelled"), MessageKind::Notification)
+                if message.direction == Direction::ClientToServer =>
+            {
+                let id = message.content["requestId"].to_string();
+                self.firing.answered(&Id(id.as_bytes()).key(), findings);
+            }
             (Some("tools/list"), MessageKind::Result) => {
                 self.firing.listed(message, findings);
                 let tools = message.declared.tools.as_deref().unwrap_or_default();
@@ -166,10 +176,13 @@ impl HooksObserver {
     fn declared(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some((_, hooks)) = message.declared.find(&DESCRIPTOR, Side::Server) else { return };
         let client = message.declared.find(&DESCRIPTOR, Side::Client).map(|(_, value)| value);
-        findings.check(&WITHOUT_CLIENT, message.seq, client.is_some(), || {
+        // Nothing has to be negotiated about experimental capabilities (Relationship to experimental capabilities).
+        let is_experimental = message.declared.server.get("hooks").is_none();
+        findings.check(&WITHOUT_CLIENT, message.seq, client.is_some() || is_experimental, || {
             "the server declared hooks, but the client did not".to_owned()
         });
-        let supported = client.and_then(|client| client["supported_events"].as_array());
+        let is_agreed = !is_experimental || message.declared.client.get("hooks").is_none();
+        let supported = client.and_then(|client| client["supported_events"].as_array()).filter(|_| is_agreed);
         for declaration in hooks["declarations"].as_array().into_iter().flatten() {
             let event = declaration["event"].as_str().unwrap_or_default();
             // An event that is missing or no text breaks the schema.

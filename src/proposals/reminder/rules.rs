@@ -35,7 +35,7 @@ rules! {
         "The server gives each reminder an `id` that is a version 7 UUID.",
         "Reminder RFC, Proposed wire format",
         fix "Make ids with a UUID library that has version 7.";
-    SNAKE_CASE = Error "reminder/snake-case",
+    SNAKE_CASE = Warning "reminder/snake-case",
         "In `notifications/reminder`, the server writes the names of a reminder's members in camelCase (`ttlTurns`, not `ttl_turns`).",
         "Reminder RFC, Proposed wire format",
         fix "Rename the members to camelCase.";

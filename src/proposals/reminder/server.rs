@@ -118,6 +118,16 @@ fn reminder(id: &str, draft: &Draft, settings: &Settings) -> Result<Value, Strin
     declared(("propagate", "propagate"), draft.propagate.as_deref(), &settings.propagate)?;
     declared(("roleHint", "role_hints"), draft.role_hint.as_deref(), &settings.role_hints)?;
     let mut reminder = Map::from_iter([("id".to_owned(), id.into())]);
+    // What is left out means the proposal's default, which may not be among the declared values.
+    let default = |value: &Option<String>, default: &str, offered: &[String]| {
+        let is_left_out = value.is_none() && !offered.iter().any(|known| known == default);
+        value.clone().or_else(|| offered.first().filter(|_| is_left_out).cloned())
+    };
+    let draft = &Draft {
+        propagate: default(&draft.propagate, "session", &settings.propagate),
+        role_hint: default(&draft.role_hint, "system", &settings.role_hints),
+        ..draft.clone()
+    };
     if let Ok(Value::Object(members)) = serde_json::to_value(draft) {
         let spelled = |name: String| if draft.legacy { snake(&name) } else { name };
         reminder.extend(members.into_iter().map(|(name, value)| (spelled(name), value)));
@@ -171,6 +181,10 @@ mod tests {
         assert_eq!(side.configure(&json!({"propagate": ["all"]})), Ok(()));
         assert_eq!(side.settings.capability()["propagate"], json!(["all"]));
         assert_eq!(side.settings.capability()["roleHints"], json!(["system", "developer"]));
+        // A default that is not declared is not left to the host.
+        let draft = Draft { body: "b".to_owned(), ..Draft::default() };
+        let sent = reminder(ID, &draft, &side.settings).expect("fits");
+        assert_eq!((&sent["propagate"], sent.get("roleHint")), (&json!("all"), None));
         assert!(side.configure(&json!({"role_hints": ["king"]})).is_err());
         assert!(side.configure(&json!({"emit": false})).is_err());
     }

@@ -104,7 +104,7 @@ pub(super) const CASES: &[Case] = &[
            c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"of":"read_file"}}}"#,
     ),
     (
-        "hooks/order",
+        "hooks/moment",
         r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
             {"event":"post_tool_use","context_tool":"recall","context_tool_args":{"of":"{tool_name}"},
             "priority":"suggestion"}]}}
@@ -156,13 +156,10 @@ pub(super) const CASES: &[Case] = &[
     (
         "hooks/excluded-input",
         r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
-            {"event":"post_tool_use","matcher":{"tool_name":"write","input_contains":"commit"},"context_tool":"recall","context_tool_args":{"q":"{tool_name}"},"priority":"suggestion"}]}}
-           c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"text":"a commit"}}}
-           s>c {"id":1,"result":{"content":[]}}
-           c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}
+            {"event":"post_tool_use","matcher":{"input_contains":"commit"},"context_tool":"recall","context_tool_args":{"q":"{tool_input}"},"priority":"suggestion"}]}}
            c>s {"id":3,"method":"tools/call","params":{"name":"write","arguments":{"text":"other"}}}
            s>c {"id":3,"result":{"content":[]}}
-           c>s {"id":4,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}"#,
+           c>s {"id":4,"method":"tools/call","params":{"name":"recall","arguments":{"q":"{\"text\":\"other\"}"}}}"#,
     ),
 ];
 
@@ -182,10 +179,10 @@ pub(super) const QUIET: &[&str] = &[
        c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"other"}}}
        c>s {"id":3,"method":"tools/call","params":{"name":"recall","arguments":{"of":"other"}}}"#,
     r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
-            {"event":"post_tool_use","matcher":{"tool_name":"write","input_contains":"commit"},"context_tool":"recall","context_tool_args":{"q":"{tool_name}"},"priority":"suggestion"}]}}
+            {"event":"post_tool_use","matcher":{"tool_name":"write","input_contains":"commit"},"context_tool":"recall","context_tool_args":{"q":"{tool_input}"},"priority":"suggestion"}]}}
        c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"text":"a commit"}}}
        s>c {"id":1,"result":{"content":[]}}
-       c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"write"}}}"#,
+       c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"q":"{\"text\":\"a commit\"}"}}}"#,
     r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
         {"event":"post_tool_use","matcher":{"tool_name":"write*"},"context_tool":"recall","context_tool_args":
         {"q":"notes"},"priority":"suggestion"}]}}
@@ -216,6 +213,43 @@ pub(super) const QUIET: &[&str] = &[
 
 fn count(script: &str, rule: &str) -> usize {
     super::run(script).findings.iter().filter(|finding| finding.rule.id == rule).count()
+}
+
+/// The template of two hooks fits a call of both, and the model calls the tool itself.
+#[test]
+fn d17_d18_what_does_not_show_for_which_call_a_hook_fired_is_not_reported() {
+    let session = |declarations: &str, call: &str| {
+        format!(
+            r#"hello 2025-11-25 {{"hooks":{{"supported_events":["pre_tool_use","post_tool_use"]}}}} | {{"tools":{{}},"hooks":{{"declarations":[
+            {declarations}]}}}}
+            c>s {{"id":1,"method":"tools/call","params":{{"name":"recall","arguments":{{"q":{call}}}}}}}"#
+        )
+    };
+    let hook = |matcher: &str, template: &str| {
+        format!(
+            r#"{{"event":"post_tool_use","matcher":{matcher},"context_tool":"recall","context_tool_args":{{"q":"{template}"}},"priority":"suggestion"}}"#
+        )
+    };
+    let name = |pattern: &str| hook(&format!(r#"{{"tool_name":"{pattern}"}}"#), "{tool_name}");
+    for (declarations, call, excluded) in [
+        (name("Bash"), r#""Edit""#, 1),
+        (format!("{},{}", name("Bash"), name("Edit")), r#""Edit""#, 0),
+        (name("mcp__annal__*"), r#""run""#, 0),
+        (name("mcp__annal__r*"), r#""write""#, 1),
+        (name("run"), r#""mcp__annal__run""#, 0),
+        // No tool has such a name.
+        (name("Bash"), r#""database schema""#, 0),
+        (hook(r#"{"input_contains":"git commit"}"#, "{tool_input}"), r#""{\"command\":\"git commit\"}""#, 0),
+        (hook(r#"{"input_contains":"\"command\": \"git"}"#, "{tool_input}"), r#""{\"command\":\"git commit\"}""#, 0),
+        (hook(r#"{"input_contains":"say \"hi\""}"#, "{tool_input}"), r#""{\"text\":\"say \\\"hi\\\"\"}""#, 0),
+        (hook(r#"{"input_contains":"git commit"}"#, "{tool_input}"), r#""{\"command\":\"ls\"}""#, 1),
+        (hook(r#"{"input_contains":"git commit"}"#, "{tool_input}"), r#""how to commit""#, 0),
+        (hook(r#"{"input_contains":"git commit"}"#, "{tool_name}"), r#""Bash""#, 0),
+    ] {
+        let script = session(&declarations, call);
+        let found = count(&script, "hooks/excluded-tool") + count(&script, "hooks/excluded-input");
+        assert_eq!(found, excluded, "{script}");
+    }
 }
 
 /// A session with one hook that calls `recall` with these arguments at this event.
@@ -261,6 +295,8 @@ fn d22_to_d24_a_context_tools_arguments_are_the_template_filled_in() {
         ("mine: ok of ", Some("hooks/variable-changed")),
         ("mine: ok of user", Some("hooks/variable-changed")),
         ("{project_name}: {tool_output} of {user}", Some("hooks/not-substituted")),
+        // The output may contain braces.
+        ("mine: {project_name} of {user}", None),
         // Calls that the agent makes for other reasons are not checked.
         ("something else", None),
     ] {
@@ -283,6 +319,7 @@ fn d26_d28_hooks_fire_on_their_side_of_the_call() {
     let write = r#"c>s {"id":1,"method":"tools/call","params":{"name":"write","arguments":{"path":"a"}}}"#;
     let written = r#"s>c {"id":1,"result":{"content":[]}}"#;
     let hook = recall(r#"{"q":"{\"path\":\"a\"}"}"#);
+    let again = write.replace("\"id\":1", "\"id\":4");
     let template = r#"{"q":"{tool_input}"}"#;
     for (event, order, breaches) in [
         ("post_tool_use", [write, written, &hook], 0),
@@ -294,6 +331,11 @@ fn d26_d28_hooks_fire_on_their_side_of_the_call() {
         ("post_tool_use", ["", "", &hook], 0),
         ("post_tool_use", [write, &hook.replace("path", "other"), ""], 0),
         ("post_tool_use", [write, "gap", &hook], 0),
+        // Two calls with the same input: which of them a hook is about shows only at the end.
+        ("pre_tool_use", [&hook, &format!("{write}\n{}", hook.replace("\"id\":2", "\"id\":3")), &again], 0),
+        ("pre_tool_use", [write, &format!("{hook}\n{}", hook.replace("\"id\":2", "\"id\":3")), &again], 1),
+        // For the client, a call that it cancelled is over.
+        ("post_tool_use", [write, r#"c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#, &hook], 0),
     ] {
         assert_eq!(count(&with_hook(event, template, &order.join("\n")), "hooks/order"), breaches, "{event} {order:?}");
     }
@@ -324,7 +366,9 @@ fn d7_hooks_are_found_under_experimental() {
     let experimental = r#"{"experimental":{"hooks":{"supported_events":["session_start"]}}}"#;
     assert_eq!(count(&script(experimental), "hooks/unsupported-event"), 1);
     assert_eq!(count(&script(&experimental.replace("start", "end")), "hooks/unsupported-event"), 0);
-    assert_eq!(count(&script("{}"), "hooks/without-client"), 1);
+    // An experimental capability needs no negotiation.
+    assert_eq!(count(&script("{}"), "hooks/without-client"), 0);
+    assert_eq!(count(&script(r#"{"hooks":{"supported_events":[]}}"#), "hooks/unsupported-event"), 0);
     // What is no event breaks the schema, and nothing else.
     for event in ["null", "7"] {
         let script = format!(

@@ -53,6 +53,12 @@ fn f2_a_text_again_is_no_duplicate_in_another_turn_or_by_the_same_way() {
     assert_eq!(count(&script(&[&message(1, "other"), reminder]), "overlap/same-text"), 0);
     assert_eq!(count(&script(&[&first, "note inferred", "note turn", reminder]), "overlap/same-text"), 0);
     assert_eq!(count(&script(&[&first, &second]), "overlap/same-text"), 0);
+    // What waits goes into the same prompt as what the next user message adds.
+    assert_eq!(count(&script(&[reminder, &first]), "overlap/same-text"), 1);
+    let between = ["note turn", "note inferred"].join("\n");
+    assert_eq!(count(&script(&[&first, &between, reminder]), "overlap/same-text"), 0);
+    assert_eq!(count(&script(&[&first, &between, reminder, &second]), "overlap/same-text"), 1);
+    assert_eq!(count(&script(&[reminder, &between, &second]), "overlap/same-text"), 0);
 }
 
 #[test]

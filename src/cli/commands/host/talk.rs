@@ -6,8 +6,10 @@ mod transcript;
 use super::{Format, HostArgs};
 use crate::cli::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::host::client::Output as ClientOutput;
 use crate::host::engine::{Order, OrderResult, Output};
 use crate::host::prompt::Prompt;
+use crate::render;
 use crate::runtime::event_routes::Routes;
 use crate::runtime::host::{HostNotice, HostRunner};
 use crate::runtime::interactive::editor::{Lines, Typed};
@@ -22,6 +24,9 @@ use transcript::{Repeats, Streamed};
 
 /// After this time without any event, the servers that the host waits for are reported.
 const SILENCE: Duration = Duration::from_secs(1);
+
+/// How many of a server's violations of MCP itself are shown without -v.
+const MAX_FAULTS: u64 = 20;
 
 /// A running conversation.
 pub(super) struct Talk<'a> {
@@ -44,6 +49,8 @@ pub(super) struct Talk<'a> {
     streamed: Streamed,
     repeats: Repeats,
     routes: Routes,
+    /// How often a server broke the rules of MCP itself, which counts with --strict.
+    faults: u64,
     /// Whether a line failed.
     pub failed: bool,
     /// Whether the user wants to end the conversation.
@@ -119,6 +126,7 @@ impl<'a> Talk<'a> {
             streamed: Streamed::default(),
             repeats: Repeats::default(),
             routes,
+            faults: 0,
             failed: false,
             interrupted: false,
         }
@@ -217,10 +225,26 @@ impl<'a> Talk<'a> {
                     self.failed |= self.args.strict && event.is_mistake;
                     self.remember_consent(event);
                 }
+                self.count_fault(&reported);
                 self.show(&reported)?;
             }
         }
         Ok(false)
+    }
+
+    /// With --strict, counts what the server sends against MCP itself: what is no message, and responses to no request.
+    fn count_fault(&mut self, reported: &HostNotice) {
+        let HostNotice::Host(Output::Client { server, output }) = reported else { return };
+        if !self.args.strict || !matches!(output, ClientOutput::Noise { .. } | ClientOutput::Stray { .. }) {
+            return;
+        }
+        self.failed = true;
+        self.faults += 1;
+        // With -v, all of them are shown.
+        if self.context.verbose == 0 && self.faults <= MAX_FAULTS {
+            let text = render::host::client_output(output, &self.runner.host.servers()[server.0].name);
+            text.iter().for_each(|text| self.context.printer.note(text));
+        }
     }
 
     /// The first interrupt stops the model, the next one ends the conversation, the third exits at once.

@@ -164,6 +164,7 @@ impl ConversationHostSide {
                 }
                 UserMessageOutput::Done(outcome) => late(cx, server, &outcome),
                 UserMessageOutput::Late(outcome) => late(cx, server, &outcome),
+                UserMessageOutput::Ambiguous(why) => cx.report("stray", Some(server), why, Value::Null),
                 UserMessageOutput::Stray(why) => cx.report_mistake("stray", server, why, Value::Null),
             }
         }

@@ -162,14 +162,49 @@ fn amb_a1_one_missed_answer_costs_only_the_next_message() {
     engine.handle_timeout(ms(500));
     engine.start(ms(500), message("doubtful"));
     assert!(
-        matches!(&unnamed(&mut engine, ms(510))[..], [UserMessageOutput::Stray(why)] if why.contains("2 messages"))
+        matches!(&unnamed(&mut engine, ms(510))[..], [UserMessageOutput::Ambiguous(why)] if why.contains("2 messages"))
     );
     engine.handle_timeout(ms(1000));
-    for (id, sent) in [("third", 1000), ("fourth", 1020)] {
-        engine.start(ms(sent), message(id));
-        let actions = unnamed(&mut engine, ms(sent + 10));
-        assert_eq!((done(&actions).message_id.as_str(), text_of(done(&actions))), (id, Some("c")));
+    // Until nothing can be late, the next one is held back.
+    assert!(engine.start(ms(1000), message("third")).is_empty() && engine.handle_timeout(ms(1499)).is_empty());
+    assert_eq!(engine.next_timeout(), Some(ms(1500)));
+    assert!(matches!(&engine.handle_timeout(ms(1500))[..], [UserMessageOutput::Notify { .. }]));
+    let actions = unnamed(&mut engine, ms(1510));
+    assert_eq!((done(&actions).message_id.as_str(), text_of(done(&actions))), ("third", Some("c")));
+    engine.start(ms(1520), message("fourth"));
+    assert_eq!(done(&unnamed(&mut engine, ms(1530))).message_id, "fourth");
+}
+
+/// A server that needs 600 ms for each message, which it does not name. No context is used for another message.
+#[test]
+fn a13_a_server_that_is_always_late_adds_nothing() {
+    let mut engine = engine(Carrier::Notification);
+    let (mut due, mut late, mut sent) = (Vec::new(), 0, 0);
+    let mut waits = false;
+    for now in 0..10_000 {
+        let mut actions = engine.handle_timeout(ms(now));
+        if due.first() == Some(&now) {
+            due.remove(0);
+            actions.extend(unnamed(&mut engine, ms(now)));
+        }
+        if !waits && sent < 6 {
+            (waits, sent) = (true, sent + 1);
+            actions.extend(engine.start(ms(now), message(&format!("m{sent}"))));
+        }
+        for action in actions {
+            match action {
+                UserMessageOutput::Notify { .. } => due.push(now + 600),
+                UserMessageOutput::Done(outcome) => {
+                    assert!(outcome.context.is_none(), "{now}: {outcome:?}");
+                    waits = false;
+                }
+                UserMessageOutput::Late(_) => late += 1,
+                other => assert!(matches!(other, UserMessageOutput::Ambiguous(_)), "{other:?}"),
+            }
+        }
     }
+    assert_eq!((sent, waits), (6, false));
+    assert!(late >= 3, "{late}");
 }
 
 #[test]
@@ -201,9 +236,11 @@ fn amb_a1_unnamed_context_goes_to_the_only_message_that_waits() {
     engine.start(ms(10), message("m2"));
     engine.handle_timeout(ms(510));
     engine.start(ms(600), message("m3"));
-    assert!(
-        matches!(&receive(&mut engine, ms(610), unnamed)[..], [UserMessageOutput::Stray(why)] if why.contains("2 messages"))
-    );
+    let actions = receive(&mut engine, ms(610), unnamed);
+    let [UserMessageOutput::Late(late), UserMessageOutput::Notify { params, .. }] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!((late.message_id.as_str(), &params["messageId"]), ("m2", &json!("m3")), "m3 was held back");
     let other = r#"{"method":"conversation/context","params":{"messageId":"m9"}}"#;
     assert!(matches!(&receive(&mut engine, ms(620), other)[..], [UserMessageOutput::Stray(why)] if why.contains("m9")));
 }

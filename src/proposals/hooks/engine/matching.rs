@@ -21,7 +21,7 @@ pub(super) fn judge(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Resu
 
 /// The schema permits a matcher on any event, but the text applies it to tool events only (AMB-D3).
 pub(crate) fn ignored_matcher(kind: EventKind) -> String {
-    format!("warning: matchers do not apply to {} events; this one is ignored", kind.name())
+    format!("matchers do not apply to {} events; this one is ignored", kind.name())
 }
 
 fn judge_matcher(matcher: &Matcher, event: &Event, notes: &mut Vec<String>) -> Result<(), String> {

@@ -157,7 +157,7 @@ fn amb_d3_a_matcher_on_another_event_is_ignored_with_a_warning() {
         "priority": "important"}]);
     let selected = first(list, &event);
     assert_eq!(selected.verdict, Verdict::Fires(Injection::Text("c".to_owned())));
-    assert!(selected.notes[0].starts_with("warning"), "{:?}", selected.notes);
+    assert!(selected.notes[0].starts_with("matchers do not apply"), "{:?}", selected.notes);
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn report(late: Vec<(IdKey, u64)>, findings: &mut Findings) {
 }
 
 /// Whether one of the arguments is this variable alone.
-fn contains(arguments: &Value, variable: &str) -> bool {
+pub(super) fn contains(arguments: &Value, variable: &str) -> bool {
     match arguments {
         Value::String(text) => text == variable,
         Value::Array(items) => items.iter().any(|item| contains(item, variable)),

@@ -184,7 +184,7 @@ faults:
 "
     ));
     assert!(played.report.is_passed(), "{:?}", played.report);
-    assert_eq!(played.report.took, Duration::from_secs(120));
+    assert_eq!(played.report.took, Duration::from_secs(60));
 }
 
 #[test]

@@ -121,7 +121,21 @@ pub(crate) fn check_template(
 }
 
 fn violation(error: &jsonschema::ValidationError<'_>) -> SchemaViolation {
-    SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&masked(&error.to_string())) }
+    use jsonschema::error::ValidationErrorKind as Kind;
+    /// Of more values, the library names the first ones.
+    const MAX_VALUES: usize = 12;
+    let allowed = match error.kind() {
+        Kind::Enum { options } => options.as_array().filter(|values| values.len() <= MAX_VALUES),
+        _ => None,
+    };
+    let text = match allowed {
+        Some(values) => {
+            let values: Vec<String> = values.iter().map(Value::to_string).collect();
+            format!("{} is not one of {}", error.instance(), values.join(", "))
+        }
+        None => error.to_string(),
+    };
+    SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&masked(&text)) }
 }
 
 /// Shortens an error's text, which contains the whole value, to its beginning and end.
@@ -233,5 +247,7 @@ mod tests {
         assert_eq!(violations[0].place, "/name");
         assert_eq!(LEGACY.check("tools/call:params", &json!({"name": "echo"})), Some(vec![]));
         assert_eq!(LEGACY.check("no/such:params", &bad), None);
+        let levels = LEGACY.check("logging/setLevel:params", &json!({"level": "loud"})).expect("defined");
+        assert!(levels[0].reason.starts_with("\"loud\" is not one of \"") && levels[0].reason.contains("emergency"));
     }
 }

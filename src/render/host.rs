@@ -39,7 +39,7 @@ pub(crate) fn is_refusal(event: &HostEvent) -> bool {
 /// Formats an event of the host as an object: kind, proposal, server, text, whether it is the server's mistake, and
 /// further members in `data`.
 pub(crate) fn event_value(event: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
-    json!({"event": "fact", "at_us": micros(at), "room": event.proposal, "what": event.what,
+    json!({"event": "fact", "at_us": micros(at), "proposal": event.proposal, "what": event.what,
         "server": name(servers, event.server), "text": event.text, "mistake": event.is_mistake,
         "data": event.data})
 }

@@ -59,7 +59,7 @@ fn every_complaint_has_its_place() {
         ("expect:\n  - {message: {}, id: a, never: true}\n  - {message: {}, after: a}\n", 7, 26, "is never met"),
         ("expect:\n  - {validates: true, within: 1s}\n", 6, 5, "cannot be combined"),
         ("expect:\n  - {prompt: {slot: nothing}}\n", 6, 21, "unknown slot"),
-        ("expect:\n  - {fact: {room: nothing}}\n", 6, 19, "unknown proposal"),
+        ("expect:\n  - {fact: {proposal: nothing}}\n", 6, 23, "unknown proposal"),
     ];
     let mut faults = String::new();
     for (rest, line, column, why) in cases {

@@ -92,7 +92,7 @@ fn a_conversation_is_reported_in_json_too() {
         "bytes": 280});
     assert_eq!(prompt["external"][1], label);
     assert_eq!(find("tool")["result"]["structuredContent"]["sum"], 3);
-    let subscribed = json!({"event": "fact", "room": "conversation", "what": "subscribed", "server": "memory", "mistake": false,
+    let subscribed = json!({"event": "fact", "proposal": "conversation", "what": "subscribed", "server": "memory", "mistake": false,
         "text": "memory receives the user's messages", "data": {"allowed": true}});
     assert!(events.contains(&subscribed), "{events:?}");
     assert!(stage.path(find("reel")["path"].as_str().expect("a path")).exists());

@@ -415,7 +415,7 @@ fn a_fan_out_to_a_hundred_servers_takes_the_deadline_and_names_the_silent() {
     assert_eq!(played.code(), 0, "{played:?}");
     let reported: Vec<Value> = played.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let who = |what: &str| -> Vec<&str> {
-        let events = reported.iter().filter(|line| line["room"] == "conversation" && line["what"] == what);
+        let events = reported.iter().filter(|line| line["proposal"] == "conversation" && line["what"] == what);
         events.filter_map(|event| event["server"].as_str()).collect()
     };
     assert_eq!(who("timed out"), silent);

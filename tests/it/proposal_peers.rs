@@ -260,6 +260,21 @@ fn amb_a1_one_missed_answer_costs_only_the_next_message() {
 }
 
 #[test]
+fn with_strict_a_host_also_counts_what_is_no_message_and_responses_to_no_request() {
+    for (fault, words) in [
+        ("write(\"no message\")", "printed something that is not a message: no message"),
+        ("result({\"id\": 77}, {})", "sent a response without a request"),
+    ] {
+        let stage = Stage::new();
+        let body = answering(&format!("result(asked, {{}}); {fault}"));
+        let output = run(&stage, &body, &["--say", "hi", "--do", "/wait 300ms"]);
+        assert!(output.code() == 0 && !output.err().contains(words), "{output:?}");
+        let output = run(&stage, &body, &["--say", "hi", "--do", "/wait 300ms", "--strict"]);
+        assert!(output.code() == 1 && output.err().contains(words), "{output:?}");
+    }
+}
+
+#[test]
 fn a12_a_host_has_a_deadline() {
     let stage = Stage::new();
     let output = run(&stage, &answering("pass"), &["--say", "hi", "--set", "conversation.deadline=none"]);

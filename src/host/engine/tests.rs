@@ -515,7 +515,9 @@ fn b1_a_reminder_must_not_be_a_request() {
     request["id"] = "r1".into();
     stage.says(0, &request);
     assert!(!stage.turn("x").contains("body of one"));
-    assert!(stage.sent.iter().any(|(_, text)| text.contains("\"r1\"") && text.contains("-32601")));
+    let refuses =
+        |(_, text): &(_, String)| ["\"r1\"", "-32601", "is a notification"].iter().all(|words| text.contains(words));
+    assert!(stage.sent.iter().any(refuses));
     assert!(stage.reported("malformed")[0].text.contains("instead of a notification"), "{:?}", stage.events);
     assert_eq!(stage.mistakes("malformed"), [true]);
 }
@@ -675,6 +677,13 @@ fn amb_d9_the_same_hook_of_another_server_stays() {
     let prompt = stage.turn("x");
     assert!(prompt.contains("[required hook on pre_request from the external server \"guard\""), "{prompt}");
     assert!(prompt.contains("[suggestion hook on pre_request from the external server \"stranger\""), "{prompt}");
+}
+
+#[test]
+fn d9_a_hook_without_text_adds_no_block() {
+    let hooks = json!([text_hook("pre_request", "suggestion", " "), text_hook("pre_request", "suggestion", "check")]);
+    let mut stage = stage(vec![("m", hooked(hooks))], &[]);
+    assert_eq!(stage.turn("x").matches("hook on pre_request").count(), 2, "the beginning and the end of one block");
 }
 
 #[test]

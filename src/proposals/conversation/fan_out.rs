@@ -117,6 +117,7 @@ impl Overview for FanOut {
     }
 
     fn leave(&mut self, stream: u32, time: i64) {
+        self.now = self.now.max(time);
         if let Some(connection) = self.connections.get_mut(&stream) {
             connection.left = connection.left.or(Some(time));
         }

@@ -53,7 +53,7 @@ rules! {
         "SEP-1975, Message Flow and Timeouts",
         fix "Wait for all contexts until your timeout, cancel the requests that are still open, and then build the prompt.";
     SLOW = Warning "conversation/slow-answer",
-        "The server must respond to `conversation/userMessage` within 500 ms; a host skips a slower server.",
+        "The server responds to `conversation/userMessage` within 500 ms, the timeout that the proposal recommends to hosts. A host with this timeout skips a slower server.",
         "SEP-1975, Timeouts",
         fix "Answer with an empty context when time runs out, and prepare what takes longer beforehand.";
     UNANSWERED = Warning "conversation/unanswered",
@@ -90,7 +90,7 @@ rules! {
         "SEP-1975, conversation/context",
         fix "Scale the relevance to the range from 0 to 1, or leave it out.";
     CONTEXT_SIZE = Warning "conversation/context-size",
-        "The server must return at most 16 KiB of text in the context for one user message.",
+        "The server returns at most 16 KiB of text in the context for one user message: a limit of mcpreel's, because the proposal leaves it open.",
         "SEP-1975, Open Questions 1",
         fix "Return the most relevant memories only, and stop before 16 KiB.";
     HISTORY = Info "conversation/history-shared",

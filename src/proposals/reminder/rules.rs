@@ -108,11 +108,11 @@ rules! {
         "Reminder RFC, Positioning vs file-watcher / build-watcher use cases",
         fix "Send `notifications/resources/updated` with the file's URI together with the reminder.";
     TURN_BUDGET = Warning "reminder/turn-budget",
-        "The server must have at most 10 reminders waiting for one turn, so that they do not fill the prompt. Checked only if the reel notes the turns.",
+        "The server has at most 10 reminders waiting for one turn: a limit of mcpreel's, because the proposal leaves it to the hosts, so that reminders do not fill the prompt. Checked only if the reel notes the turns.",
         "Reminder RFC, Host-side rendering and Open questions 6",
         fix "Combine reminders, and replace earlier ones by `dedupeKey`.";
     RATE = Warning "reminder/rate",
-        "The server must send at most 60 reminders in any 60 seconds.",
+        "The server sends at most 60 reminders in any 60 seconds: a limit of mcpreel's, because the proposal leaves it to the hosts.",
         "Reminder RFC, Open questions 6",
         fix "Combine reminders that come in quick succession.";
 }

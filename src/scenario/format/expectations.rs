@@ -95,7 +95,7 @@ pub(crate) struct PromptPart {
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostEventPart {
     /// The proposal that it concerns, or `host`.
-    pub room: Option<Placed<String>>,
+    pub proposal: Option<Placed<String>>,
     /// What happened.
     pub what: Option<String>,
     /// The server that it concerns.

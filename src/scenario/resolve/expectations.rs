@@ -159,18 +159,18 @@ impl Resolver<'_> {
     }
 
     fn report(&self, part: HostEventPart) -> Result<(Want, String)> {
-        if let Some(proposal) = part.room.as_ref().filter(|proposal| proposal.value != "host") {
+        if let Some(proposal) = part.proposal.as_ref().filter(|proposal| proposal.value != "host") {
             self.proposal(proposal)?;
         }
         let what = in_words(&[
             ("", part.what.as_ref().map(|what| format!("{what:?}"))),
-            ("of", part.room.as_ref().map(|proposal| proposal.value.clone())),
+            ("of", part.proposal.as_ref().map(|proposal| proposal.value.clone())),
             ("server", part.server.as_ref().map(|server| server.value.clone())),
             ("contains", part.contains.as_ref().map(|text| format!("{text:?}"))),
             ("data", part.data.as_ref().map(ToString::to_string)),
         ]);
         let want = WantHostEvent {
-            proposal: part.room.as_ref().map(|proposal| proposal.value.clone()),
+            proposal: part.proposal.as_ref().map(|proposal| proposal.value.clone()),
             what: part.what,
             server: self.known_server(&part.server)?,
             contains: part.contains,

@@ -270,6 +270,8 @@ fn a3_at_the_end_a_server_that_was_left_out_is_reported_too() {
     let (script, _) = FORGOTTEN.rsplit_once("stream 1").expect("the last connection");
     let later = format!("{script}\n@29000 s>c {{\"method\":\"notifications/tools/list_changed\"}}");
     assert_eq!(count(&super::run(&later), "conversation/not-fanned-out"), 2, "m2 and m3");
+    let closed = format!("{script}\n@29000 close");
+    assert_eq!(count(&super::run(&closed), "conversation/not-fanned-out"), 2, "m2 and m3");
     // A reel that ends before all servers got the message shows no violation.
     assert_eq!(count(&super::run(script), "conversation/not-fanned-out"), 1, "m2 only");
 }

@@ -30,14 +30,41 @@ struct Hook {
     tool: String,
     arguments: Value,
     /// The names of the tools that it is about; `None` for all.
-    tools: Option<ToolGlob>,
+    tools: Option<ToolNames>,
     /// The text that the input of a call must contain.
     input: Option<String>,
     /// Whether its arguments were checked against the tool's schema.
     checked: bool,
     moments: Option<Moments>,
-    /// The order of calls, if the arguments contain their input.
-    inputs: Inputs,
+    /// The order of calls, if it is on `pre_tool_use` and the arguments contain their input.
+    inputs: Option<Inputs>,
+}
+
+/// A pattern of tools' names, with or without the name of the server before them (`mcp__server__tool`): a host may match
+/// one of the two and fill in the other.
+#[derive(Debug)]
+struct ToolNames {
+    whole: ToolGlob,
+    /// The last part of a pattern that names a server.
+    bare: Option<ToolGlob>,
+}
+
+impl ToolNames {
+    /// A pattern; `None` if it is not a glob.
+    fn new(pattern: &str) -> Option<Self> {
+        let bare = bare(pattern).and_then(|bare| ToolGlob::new(bare).ok());
+        Some(Self { whole: ToolGlob::new(pattern).ok()?, bare })
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        let fits = |name: &str| self.whole.matches(name) || self.bare.as_ref().is_some_and(|bare| bare.matches(name));
+        fits(name) || bare(name).is_some_and(fits)
+    }
+}
+
+/// The name of a tool without that of its server.
+fn bare(name: &str) -> Option<&str> {
+    name.rsplit_once("__").map(|(_, bare)| bare)
 }
 
 /// Arguments of a context tool, as pairs of a text of the template and what it became.
@@ -45,7 +72,7 @@ type Texts<'a> = Vec<(&'a str, &'a str)>;
 
 impl Hook {
     fn is_about(&self, tool: &str) -> bool {
-        self.tools.as_ref().is_none_or(|tools| fits_name(tools, tool))
+        self.tools.as_ref().is_none_or(|tools| tools.matches(tool))
     }
 
     /// What the arguments say about the call: `variable` alone became this text.
@@ -87,9 +114,9 @@ impl Hook {
     /// Why its matcher excludes what it fired for, if its arguments show that.
     fn exclusion(&self, texts: &Texts<'_>) -> Option<(&'static Rule, String)> {
         if let (Some(tools), Some(name)) = (&self.tools, self.tool_of(texts))
-            && !fits_name(tools, name)
+            && !tools.matches(name)
         {
-            let text = format!("the hook on {} fired for {name:?}, but is for {:?}", self.event, tools.pattern);
+            let text = format!("the hook on {} fired for {name:?}, but is for {:?}", self.event, tools.whole.pattern);
             return Some((&EXCLUDED_TOOL, text));
         }
         let (wanted, (text, input)) = (self.input.as_ref()?, self.input_of(texts)?);
@@ -99,17 +126,6 @@ impl Hook {
             (&EXCLUDED_INPUT, why)
         })
     }
-}
-
-/// Whether a pattern matches a tool's name, with or without the name of its server (`mcp__server__tool`): a host may
-/// match one of them and fill in the other.
-fn fits_name(tools: &ToolGlob, name: &str) -> bool {
-    let bare = |text: &str| text.rsplit_once("__").map(|(_, bare)| bare.to_owned());
-    let matches = |name: &str| {
-        let by_its_end = || bare(&tools.pattern).and_then(|end| ToolGlob::new(&end).ok());
-        tools.matches(name) || by_its_end().is_some_and(|end| end.matches(name))
-    };
-    matches(name) || bare(name).is_some_and(|name| matches(&name))
 }
 
 /// Whether an input, as it was sent and in usual forms of JSON, contains a text. The proposal does not define the form.
@@ -160,9 +176,10 @@ impl Firing {
         if self.hooks.len() < MAX {
             let moments = Moments::of(event, declaration);
             let (event, tool) = (event.to_owned(), tool.to_owned());
-            let tools = declaration["matcher"]["tool_name"].as_str().and_then(|glob| ToolGlob::new(glob).ok());
+            let tools = declaration["matcher"]["tool_name"].as_str().and_then(ToolNames::new);
             let input = declaration["matcher"]["input_contains"].as_str().map(str::to_owned);
-            let inputs = Inputs::default();
+            let has_input = event == "pre_tool_use" && contains(&arguments, "{tool_input}");
+            let inputs = has_input.then(Inputs::default);
             self.hooks.push(Hook { seq, event, tool, arguments, tools, input, checked: false, moments, inputs });
         }
     }
@@ -232,7 +249,7 @@ impl Firing {
         } else if let (Some(id), false) = (message.envelope.id, is_context_tool) {
             for hook in self.hooks.iter_mut().filter(|hook| hook.is_about(name)) {
                 let key = hook.key_of(&call);
-                hook.inputs.called(key, id.key(), findings);
+                hook.inputs.iter_mut().for_each(|inputs| inputs.called(key, id.key(), findings));
                 hook.moments.iter_mut().for_each(|moments| moments.called(id.key(), findings));
             }
         }
@@ -247,8 +264,8 @@ impl Firing {
         let (is_post, has_moments) = (hook.event == "post_tool_use", hook.moments.is_some());
         hook.moments.iter_mut().for_each(|moments| moments.fired(seq, findings));
         match (key, tool) {
-            (Some(key), _) if hook.event == "pre_tool_use" => hook.inputs.fired(key, seq),
-            (Some((tool, input)), _) if is_post => {
+            (Some(key), _) if !is_post => hook.inputs.iter_mut().for_each(|inputs| inputs.fired(key, seq)),
+            (Some((tool, input)), _) => {
                 let is_meant = |call: &Call| call.input == input && tool.is_none_or(|tool| tool == call.tool);
                 self.check_over(&ORDER, is_meant, seq, findings);
             }
@@ -278,7 +295,7 @@ impl Firing {
         let Some(call) = self.open.remove(id) else { return };
         for hook in &mut self.hooks {
             let key = hook.key_of(&call);
-            hook.inputs.answered(&key, id);
+            hook.inputs.iter_mut().for_each(|inputs| inputs.answered(&key, id));
         }
         self.over.insert(call, ());
     }
@@ -287,12 +304,12 @@ impl Firing {
         self.open = Recent::new(MAX);
         self.over = Recent::new(MAX);
         self.moments().for_each(Moments::lose_track);
-        self.hooks.iter_mut().for_each(|hook| hook.inputs.lose_track());
+        self.hooks.iter_mut().filter_map(|hook| hook.inputs.as_mut()).for_each(Inputs::lose_track);
     }
 
     pub(super) fn finish(&mut self, findings: &mut Findings) {
         self.moments().for_each(|moments| moments.finish(findings));
-        self.hooks.iter_mut().for_each(|hook| hook.inputs.finish(findings));
+        self.hooks.iter_mut().filter_map(|hook| hook.inputs.as_mut()).for_each(|inputs| inputs.finish(findings));
     }
 
     fn moments(&mut self) -> impl Iterator<Item = &mut Moments> {

@@ -65,7 +65,7 @@ steps:
       - message: {{filter: 'tool:add_note dir:s2c', pointer: {{/content/0/type: text}}}}
       - prompt: {{round: 1, server: memory, slot: conversation.context, contains: one table per tenant}}
       - prompt: {{lacks: no such words}}
-      - fact: {{room: host, what: prompt, data: {{turn: 1}}}}
+      - fact: {{proposal: host, what: prompt, data: {{turn: 1}}}}
         times: 2
 "
     ));
@@ -137,7 +137,7 @@ steps:
     model: ok
     expect:
       - prompt: {{lacks: tenant}}
-      - fact: {{room: conversation, what: late, server: memory}}
+      - fact: {{proposal: conversation, what: late, server: memory}}
         within: 1s
   - tool: {{name: echo, arguments: {{message: x}}}}
     expect:

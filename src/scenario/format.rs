@@ -280,7 +280,7 @@ pub(super) struct RequestPart {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CompactPart {
-    /// A summary to replace the transcript with; without one, the last turn is kept.
+    /// A summary that takes the place of all but the last turn.
     pub summary: Option<String>,
 }
 

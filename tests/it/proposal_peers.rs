@@ -213,7 +213,7 @@ fn a8_malformed_answers_to_user_messages_are_reported() {
         (
             "result(asked, {\"structuredContext\": {\"memories\": [{\"relevance\": 1}, {\"content\": \"good one\", \
              \"relevance\": 1}, 5]}})",
-            "memory 0 has no content and is ignored",
+            "memory 0 has no content that is a string, and is ignored",
             "good one",
         ),
     ] {

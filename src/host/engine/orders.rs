@@ -4,6 +4,7 @@ use super::turn::parts_from_servers;
 use super::{Host, Next, Output, Work};
 use crate::host::prompt::{Prompt, Role};
 use crate::proposals::host::{Agent, LifecycleEvent, Mark, Utterance};
+use crate::wire::text::counted;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ pub enum Order {
     },
     /// Compact the transcript.
     Compact {
-        /// A summary to replace it with; without one, only the last turn is kept.
+        /// A summary that takes the place of all but the last turn.
         summary: Option<String>,
     },
     /// Grant or revoke a server's permission to use a proposal.
@@ -147,13 +148,13 @@ impl Host {
                 Err(why) => self.finish(OrderResult::Failed(why)),
             },
             Order::Compact { summary } => {
-                let kept = self.history.len().saturating_sub(2);
-                let text = format!("compacted {kept} earlier {}", if kept == 1 { "message" } else { "messages" });
-                self.history.drain(..kept);
+                let dropped = self.history.len().saturating_sub(2);
+                let text = format!("compacted {}", counted(dropped, "earlier message"));
+                self.history.drain(..dropped);
                 if let Some(summary) = summary {
                     self.history.insert(0, Utterance { role: "user", text: summary });
                 }
-                self.report("compacted", None, text, json!({"messages": kept}));
+                self.report("compacted", None, text, json!({"messages": dropped}));
                 self.out.push(Output::Mark(None, Mark::Compacted));
                 self.announce(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
             }

@@ -66,7 +66,12 @@ rules! {
         assumes open_questions::A1,
         fix "Send `conversation/context` as a notification with the `messageId` of the user message.";
     UNCORRELATED = Error "conversation/uncorrelated-context",
-        "A server that sends `conversation/context` must name in `messageId` a user message that the host sent; without `messageId`, exactly one user message must still wait for its context.",
+        "A server that sends `conversation/context` must name in `messageId` a user message that the host sent; without `messageId`, a user message must still wait for its context.",
+        "SEP-1975, conversation/context, AMB-A1",
+        assumes open_questions::A1,
+        fix "Copy `messageId` from the user message.";
+    AMBIGUOUS = Warning "conversation/ambiguous-context",
+        "A server that sends `conversation/context` without `messageId` does so only while a single user message waits for its context, which may be up to a second old. Otherwise, the host cannot know which message the context belongs to.",
         "SEP-1975, conversation/context, AMB-A1",
         assumes open_questions::A1,
         fix "Copy `messageId` from the user message.";
@@ -361,7 +366,11 @@ impl ConversationObserver {
         let waiting = self.waiting.iter_mut().map(|(id, waiting)| (id.clone(), &mut waiting.awaited));
         let only = correlate(waiting, since_start(message.time), RESPONSE_LIMIT);
         let candidates = only.as_ref().err().copied();
-        findings.check(&UNCORRELATED, seq, candidates.is_none() || self.lost, || {
+        findings.check(&UNCORRELATED, seq, candidates != Some(0) || self.lost, || {
+            "the context contains no messageId that is text, and no message is waiting for it".to_owned()
+        });
+        let is_single = candidates.is_none_or(|candidates| candidates == 0);
+        findings.check(&AMBIGUOUS, seq, is_single || self.lost, || {
             let waiting = counted(candidates.unwrap_or_default(), "message");
             format!("the context contains no messageId that is text, and {waiting} may be waiting for it")
         });

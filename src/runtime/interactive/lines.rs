@@ -46,7 +46,7 @@ pub(crate) const COMMANDS: &[(&str, &str, &str)] = &[
     ("hook", "EVENT [tool_name=… tool_input:=… …]", "fire a hook event"),
     ("do", "[ORDER [key=value …]]", "give an order of a proposal; without one, list the orders"),
     ("request", "SERVER METHOD [key=value …]", "send a request and show the response"),
-    ("compact", "[SUMMARY]", "replace the transcript with a summary"),
+    ("compact", "[SUMMARY]", "keep only the last turn, after a summary of the others"),
     ("approve", "SERVER [PROPOSAL]", "allow what a server asks for"),
     ("revoke", "SERVER [PROPOSAL]", "withdraw that approval"),
     ("wait", "TIME", "wait"),

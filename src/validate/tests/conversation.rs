@@ -84,7 +84,7 @@ pub(super) const CASES: &[Case] = &[
            s>c {"method":"conversation/context","params":{"messageId":"m1","context":"x"}}"#,
     ),
     (
-        "conversation/uncorrelated-context",
+        "conversation/ambiguous-context",
         r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
            c>s {"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
            c>s {"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
@@ -92,7 +92,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     // The context may be late for the first message, or belong to the second.
     (
-        "conversation/uncorrelated-context",
+        "conversation/ambiguous-context",
         r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
            @1000 c>s {"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
            @1600 c>s {"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
@@ -240,17 +240,17 @@ fn amb_a1_one_missed_answer_costs_only_the_next_message() {
     };
     let context = |at: u32| format!(r#"@{at} s>c {{"method":"conversation/context","params":{{"context":"x"}}}}"#);
     let hello = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#.to_owned();
-    let uncorrelated = |lines: &[String]| {
+    let ambiguous = |lines: &[String]| {
         let script = [std::slice::from_ref(&hello), lines].concat().join("\n");
-        count(&super::run(&script), "conversation/uncorrelated-context")
+        count(&super::run(&script), "conversation/ambiguous-context")
     };
     // One may miss its answer; from the second one on, each context has one message.
     let missed = [send(1000, "missed"), send(1500, "doubtful"), context(1510)];
-    assert_eq!(uncorrelated(&missed), 1);
+    assert_eq!(ambiguous(&missed), 1);
     let later = [send(2000, "third"), context(2010), send(2020, "fourth"), context(2030)];
-    assert_eq!(uncorrelated(&[&missed[..], &later].concat()), 1);
+    assert_eq!(ambiguous(&[&missed[..], &later].concat()), 1);
     // The grace is over.
-    assert_eq!(uncorrelated(&[send(1000, "missed"), send(2000, "newest"), context(2010)]), 0);
+    assert_eq!(ambiguous(&[send(1000, "missed"), send(2000, "newest"), context(2010)]), 0);
 }
 
 fn count(report: &super::Report, rule: &str) -> usize {

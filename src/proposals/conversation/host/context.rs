@@ -65,7 +65,7 @@ fn read_memories(structured: &Value, remarks: &mut Vec<String>) -> Vec<Memory> {
     let mut memories = Vec::new();
     for (index, memory) in list.as_array().into_iter().flatten().enumerate() {
         let Some(content) = memory["content"].as_str() else {
-            remarks.push(format!("memory {index} has no content and is ignored"));
+            remarks.push(format!("memory {index} has no content that is a string, and is ignored"));
             continue;
         };
         let relevance = memory["relevance"].as_f64();

@@ -269,6 +269,11 @@ pub enum ConversationEvent {
     Granted,
 }
 
+/// How long messages may be on their way when their sender learns that they are not wanted any more, in nanoseconds.
+pub(crate) const ON_ITS_WAY_NS: i64 = 250_000_000;
+/// The same as a duration.
+pub(crate) const ON_ITS_WAY: Duration = Duration::from_nanos(ON_ITS_WAY_NS.unsigned_abs());
+
 /// Content that a server can also send by means of another proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carried {

@@ -6,12 +6,12 @@
 use super::client::{Arrival, DeliveredEvents, EventFault, about, check_support, filter, note, subscription};
 use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED, delivers, outcome};
-use crate::proposals::Side as Whose;
 use crate::proposals::host::{
     Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, ToolUse,
     cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
+use crate::proposals::{ON_ITS_WAY, Side as Whose};
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -32,8 +32,6 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const MINUTE: Duration = Duration::from_secs(60);
 /// How many messages wait for the response that makes their subscription known.
 const MAX_PARKED: usize = 256;
-/// How long after a subscription was paused an event may arrive that was sent before.
-const PAUSE_GRACE: Duration = Duration::from_millis(250);
 /// How many calls of `events_update` are followed at a time.
 const MAX_UPDATING: usize = 64;
 
@@ -262,7 +260,7 @@ impl Source {
 
     /// Reports a delivery for a paused subscription, or in a way that the subscription does not have. Its events count.
     fn check_delivery(&self, cx: &mut HostCx<'_>, server: ServerId, (id, method): (&str, &str)) {
-        let is_late = self.paused.get(id).is_some_and(|at| cx.now.saturating_sub(*at) > PAUSE_GRACE);
+        let is_late = self.paused.get(id).is_some_and(|at| cx.now.saturating_sub(*at) > ON_ITS_WAY);
         let arguments = self.subscriptions.get(id).filter(|_| !self.is_changing(id, cx.now));
         let is_other = arguments.is_some_and(|arguments| !delivers(&arguments["delivery"], method == BATCH));
         let why = match (is_late, is_other) {

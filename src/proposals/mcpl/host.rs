@@ -176,6 +176,11 @@ impl McplHostSide {
         }
     }
 
+    /// As [`Peer::is_mistake`]; a server that is gone made none.
+    fn is_mistake(&self, server: ServerId, refused: &Refusal, set: &Value, now: Duration) -> bool {
+        self.peers.get(&server).is_some_and(|peer| peer.is_mistake(refused, set, now))
+    }
+
     /// Sends the server an update if its sets changed.
     fn update(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(peer) = self.peers.get_mut(&server) else { return };

@@ -208,20 +208,11 @@ impl Tally {
         }
     }
 
-    /// Counts an event that is not quite what MCPE defines, and reports it.
-    fn report_odd(&mut self, event: &Value, odd: &str, context: &Context) {
+    /// Counts an event or a delivery that is not quite what MCPE defines, or what was asked for, and reports it.
+    fn report_odd(&mut self, what: &str, context: &Context) {
         self.odd += 1;
         if self.odd <= MAX_REPORTED {
-            context.printer.note(&visible_text(&format!("the event {}: {odd}", event["type"])));
-        }
-    }
-
-    /// Counts a delivery by a channel that the subscription does not have, and reports it.
-    fn report_odd_delivery(&mut self, is_batch: bool, context: &Context) {
-        self.odd += 1;
-        if self.odd <= MAX_REPORTED {
-            let method = if is_batch { BATCH } else { EVENT };
-            context.printer.note(&format!("{method}: the subscription's delivery has other channels"));
+            context.printer.note(&visible_text(what));
         }
     }
 
@@ -428,7 +419,9 @@ impl ActiveSubscription<'_> {
             SubscriptionEvent::Events { all, is_batch } => {
                 let arrival = Arrival { subscription: id, is_in_batch: is_batch };
                 if !delivers(&task.arguments["delivery"], is_batch) {
-                    events.report_odd_delivery(is_batch, self.context);
+                    let method = if is_batch { BATCH } else { EVENT };
+                    events
+                        .report_odd(&format!("{method}: the subscription's delivery has other channels"), self.context);
                 }
                 for event in &all {
                     match self.delivered.check(event, arrival, task.arguments.get("filter")) {
@@ -437,7 +430,9 @@ impl ActiveSubscription<'_> {
                             events.ignore(&reported(&fault, event), self.context);
                             continue;
                         }
-                        Ok(odd) => odd.iter().for_each(|odd| events.report_odd(event, odd, self.context)),
+                        Ok(odd) => odd.iter().for_each(|odd| {
+                            events.report_odd(&format!("the event {}: {odd}", event["type"]), self.context);
+                        }),
                     }
                     self.context.printer.json(event)?;
                     self.context.printer.flush().map_err(CommandError::output)?;

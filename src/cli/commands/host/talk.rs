@@ -9,7 +9,6 @@ use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Output as ClientOutput;
 use crate::host::engine::{Order, OrderResult, Output};
 use crate::host::prompt::Prompt;
-use crate::render;
 use crate::runtime::event_routes::Routes;
 use crate::runtime::host::{HostNotice, HostRunner};
 use crate::runtime::interactive::editor::{Lines, Typed};
@@ -234,17 +233,14 @@ impl<'a> Talk<'a> {
 
     /// With --strict, counts what the server sends against MCP itself: what is no message, and responses to no request.
     fn count_fault(&mut self, reported: &HostNotice) {
-        let HostNotice::Host(Output::Client { server, output }) = reported else { return };
-        if !self.args.strict || !matches!(output, ClientOutput::Noise { .. } | ClientOutput::Stray { .. }) {
-            return;
+        if matches!(reported, HostNotice::Host(Output::Client { output, .. }) if self.is_fault(output)) {
+            self.failed = true;
+            self.faults += 1;
         }
-        self.failed = true;
-        self.faults += 1;
-        // With -v, all of them are shown.
-        if self.context.verbose == 0 && self.faults <= MAX_FAULTS {
-            let text = render::host::client_output(output, &self.runner.host.servers()[server.0].name);
-            text.iter().for_each(|text| self.context.printer.note(text));
-        }
+    }
+
+    fn is_fault(&self, output: &ClientOutput) -> bool {
+        self.args.strict && matches!(output, ClientOutput::Noise { .. } | ClientOutput::Stray { .. })
     }
 
     /// The first interrupt stops the model, the next one ends the conversation, the third exits at once.

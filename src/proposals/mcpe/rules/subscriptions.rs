@@ -3,14 +3,13 @@
 use super::filter::{self, Verdict};
 use super::grants::{check_as_asked, check_schedule};
 use super::*;
+use crate::proposals::ON_ITS_WAY_NS;
 use crate::proposals::mcpe::cron::{Schedule, zone};
 use crate::proposals::mcpe::{BATCH, EXPIRED, delivers};
 use crate::proposals::recent::Recent;
 use crate::proposals::timestamp;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How long after a subscription was stopped a delivery may arrive that was sent before, in nanoseconds.
-const GRACE_PERIOD_NS: i64 = 250_000_000;
 /// How far from its scheduled time a delivery may be, in nanoseconds.
 const SLACK_NS: i64 = 2_000_000_000;
 /// How far from a change of the clock a schedule is not judged (in nanoseconds): 3 hours.
@@ -399,7 +398,7 @@ impl Subscriptions {
             subscription.touched = seq;
             return subscription.enter(State::Expired, message.time);
         }
-        let late = message.time.saturating_sub(subscription.since) > GRACE_PERIOD_NS;
+        let late = message.time.saturating_sub(subscription.since) > ON_ITS_WAY_NS;
         let resumes = subscription.changing.iter().any(|change| change.resumes);
         findings.check(&INACTIVE, seq, subscription.state == State::Active || !late || resumes, || {
             format!("the server delivered to {id}, which is {}", subscription.state.name())
@@ -456,7 +455,7 @@ impl Subscription {
         }
         let Some(now) = self.own_time(message.time) else { return };
         if let Some(expires) = self.expires {
-            let over = now.duration_since(expires).as_nanos() > i128::from(GRACE_PERIOD_NS);
+            let over = now.duration_since(expires).as_nanos() > i128::from(ON_ITS_WAY_NS);
             findings.check(&PAST_EXPIRY, seq, !over, || {
                 format!("the delivery came at {now}, the subscription expired at {expires}")
             });

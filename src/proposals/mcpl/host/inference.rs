@@ -76,8 +76,7 @@ impl McplHostSide {
             }
             Err(refused) => {
                 let text = format!("inference refused: {} {}", refused.code, refused.message);
-                let peer = self.peers.get(&server);
-                let is_mistake = peer.is_some_and(|peer| peer.is_mistake(&refused, &params["featureSet"], cx.now));
+                let is_mistake = self.is_mistake(server, &refused, &params["featureSet"], cx.now);
                 cx.report_verdict("refused", server, text, data("failure"), is_mistake);
                 cx.respond(server, id, Err(refused));
             }

@@ -33,10 +33,7 @@ impl McplHostSide {
             }
             Err(refused) => {
                 data["outcome"] = "failure".into();
-                is_mistake = self
-                    .peers
-                    .get(&server)
-                    .is_some_and(|peer| peer.is_mistake(&refused, &params["featureSet"], cx.now));
+                is_mistake = self.is_mistake(server, &refused, &params["featureSet"], cx.now);
                 ("refused", format!("{} {}", refused.code, refused.message), self.refusal_of_event(server, refused))
             }
         };

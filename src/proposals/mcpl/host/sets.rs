@@ -2,6 +2,7 @@
 
 use super::super::{feature_sets, matches_set};
 use super::irregular::Irregularity::{self, Mistake, Note};
+use crate::proposals::ON_ITS_WAY;
 use crate::proposals::host::Refusal;
 use crate::proposals::policy::Policy;
 use crate::protocol::errors;
@@ -13,9 +14,6 @@ use std::time::Duration;
 pub(super) const NOT_ENABLED: i64 = -32001;
 /// The message used a feature set that was never declared (MCPL 0.4 Appendix A).
 pub(super) const UNKNOWN_SET: i64 = -32003;
-
-/// How long the server's messages may be on their way when it is informed that a set is disabled.
-const GRACE_PERIOD: Duration = Duration::from_millis(250);
 
 /// The host's capability block (MCPL 0.4 §5.2), from the option `offer`; `None` if the option is empty.
 pub(super) fn host_block(policy: &Policy) -> Option<Value> {
@@ -153,7 +151,7 @@ impl Sets {
     /// with it.
     pub(super) fn knows_off(&self, set: &str, now: Duration) -> bool {
         let is_off = self.reported.as_ref().and_then(|reported| reported.get(set)) == Some(&false);
-        is_off && self.told_at.is_some_and(|at| now.saturating_sub(at) > GRACE_PERIOD)
+        is_off && self.told_at.is_some_and(|at| now.saturating_sub(at) > ON_ITS_WAY)
     }
 
     /// Whether something that feature sets are declared to use may be used: an enabled set lists it. If no set does,

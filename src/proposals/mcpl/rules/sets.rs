@@ -1,12 +1,11 @@
 //! Feature sets and their scopes: what the server declared, what the host enabled, and whether both respect it.
 
 use super::*;
+use crate::proposals::ON_ITS_WAY_NS;
 use crate::proposals::mcpl::switches::Switches;
 use crate::proposals::mcpl::{feature_sets, matches_set};
 use std::collections::BTreeMap;
 
-/// How long after an update a message may arrive that the server sent before it, in nanoseconds.
-const GRACE_PERIOD_NS: i64 = 250_000_000;
 /// The declared feature sets and how the host switched them.
 #[derive(Debug, Default)]
 pub(super) struct Sets {
@@ -64,7 +63,7 @@ impl Sets {
         let Some(first) = sets.next() else { return };
         let (sender, grace) = match message.direction {
             Direction::ClientToServer => ("host", 0),
-            Direction::ServerToClient => ("server", GRACE_PERIOD_NS),
+            Direction::ServerToClient => ("server", ON_ITS_WAY_NS),
         };
         let is_disabled = |set: &str| {
             let switch = self.switches.of(set, message.time);
@@ -144,7 +143,7 @@ impl Sets {
         }
         let Some(switch) = self.switches.of(set, i64::MAX).filter(|_| !is_empty_answer(message)) else { return };
         let age = message.time.saturating_sub(switch.time);
-        let crossed = age <= GRACE_PERIOD_NS;
+        let crossed = age <= ON_ITS_WAY_NS;
         findings.check(&DISABLED_SET, message.seq, switch.enabled || crossed, || {
             format!("the host disabled {set:?} {} ms earlier", age / 1_000_000)
         });

@@ -1,6 +1,6 @@
 //! What is shown of a conversation, as a transcript or as one JSON object per line.
 
-use super::{Format, Talk};
+use super::{Format, MAX_FAULTS, Talk};
 use crate::error::CommandError;
 use crate::host::engine::{ModelReply, OrderResult, Output};
 use crate::host::prompt::Prompt;
@@ -237,7 +237,9 @@ impl Talk<'_> {
                     Format::Human => Ok(()),
                 }
             }
-            HostNotice::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
+            HostNotice::Host(Output::Client { server, output })
+                if self.context.verbose > 0 || self.is_fault(output) && self.faults <= MAX_FAULTS =>
+            {
                 render::host::client_output(output, self.name(*server)).iter().for_each(|text| self.note(text));
                 Ok(())
             }

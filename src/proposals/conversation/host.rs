@@ -240,7 +240,7 @@ impl UserMessages {
         let named = json::str_member(params, "messageId");
         self.omits_ids |= named.is_none();
         match self.correlate(now, named.as_deref()) {
-            Err(unmatched) => actions.push(unmatched),
+            Err(candidates) => actions.push(self.unmatched(named.as_deref(), candidates)),
             Ok(at) => {
                 let (context, mut remarks) = Context::read(params);
                 if named.is_none() {
@@ -295,30 +295,35 @@ impl UserMessages {
         vec![UserMessageOutput::Notify { method: USER_MESSAGE, params: waiting.message.params() }]
     }
 
-    /// Finds the message by its messageId; without one, the only message that it may belong to.
-    fn correlate(&mut self, now: Duration, named: Option<&str>) -> Result<usize, UserMessageOutput> {
+    /// Finds the message by its messageId; without one, the only message that it may belong to. The error is the number
+    /// of messages that it may belong to.
+    fn correlate(&mut self, now: Duration, named: Option<&str>) -> Result<usize, usize> {
         if let Some(id) = named {
-            let found = self.waiting.iter().rposition(|waiting| waiting.message.message_id == id);
-            return found.ok_or_else(|| {
-                let text = format!("the server sent a context for the message {id:?}, which is not waiting for one");
-                UserMessageOutput::Stray(text)
-            });
+            return self.waiting.iter().rposition(|waiting| waiting.message.message_id == id).ok_or(0);
         }
-        let is_late = !self.waiting.is_empty();
         let waiting = self.waiting.iter_mut().map(|waiting| &mut waiting.awaited).enumerate();
-        correlate(waiting, now, self.deadline).map_err(|candidates| match candidates {
-            0 if is_late => {
-                let text = "the server sent a context without a messageId, too late for every message";
-                UserMessageOutput::Ambiguous(text.to_owned())
-            }
-            0 => {
+        correlate(waiting, now, self.deadline)
+    }
+
+    /// What to say of a context that belongs to no message, or may belong to any of `candidates`.
+    fn unmatched(&self, named: Option<&str>, candidates: usize) -> UserMessageOutput {
+        if let Some(id) = named {
+            let text = format!("the server sent a context for the message {id:?}, which is not waiting for one");
+            return UserMessageOutput::Stray(text);
+        }
+        match candidates {
+            0 if self.waiting.is_empty() => {
                 let text = "the server sent a context without a messageId while no message is waiting";
                 UserMessageOutput::Stray(text.to_owned())
+            }
+            0 => {
+                let text = "the server sent a context without a messageId, too late for every message";
+                UserMessageOutput::Ambiguous(text.to_owned())
             }
             _ => UserMessageOutput::Ambiguous(format!(
                 "the server sent a context without a messageId that may belong to any of {candidates} messages"
             )),
-        })
+        }
     }
 
     fn settle(

@@ -267,6 +267,8 @@ pub enum ConversationEvent {
     Revoked,
     /// The user granted the access again.
     Granted,
+    /// The host lost its connection to the server.
+    Gone,
 }
 
 /// How long messages may be on their way when their sender learns that they are not wanted any more, in nanoseconds.

@@ -364,6 +364,8 @@ pub enum Mark {
     Revoked,
     /// The user has granted that access again.
     Granted,
+    /// The connection to the server is lost. No response can come any more.
+    Gone,
 }
 
 impl Mark {
@@ -375,6 +377,7 @@ impl Mark {
             Self::Compacted => "compacted",
             Self::Revoked => "revoked",
             Self::Granted => "granted",
+            Self::Gone => "gone",
         }
     }
 }

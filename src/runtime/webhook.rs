@@ -9,6 +9,7 @@ use crate::transport::listen::json_listener::{self, JsonReply, Post, PostHandler
 use serde_json::{Map, Value, json};
 use std::io;
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -97,10 +98,13 @@ impl Webhook {
     }
 }
 
+/// In how many sessions an event was sent and not refused by the host.
+type Sessions = Arc<AtomicUsize>;
+
 struct Receiver {
     order: Order,
     /// Locked while an event is pushed: the second of two equal events waits for the outcome of the first.
-    known: Mutex<Recent<String>>,
+    known: Mutex<Recent<String, Sessions>>,
 }
 
 impl Receiver {
@@ -114,15 +118,16 @@ impl Receiver {
         };
         let mut answer = json!({"eventId": id});
         let mut known = self.known.lock().await;
-        if known.contains(&id) {
+        if known.get(&id).is_some_and(|sessions| sessions.load(Ordering::Relaxed) > 0) {
             answer["status"] = "duplicate".into();
             return (200, answer);
         }
-        match self.push(&fired).await {
-            Ok(sessions) => {
-                known.insert(id, ());
+        let sessions = Sessions::default();
+        match self.push(&fired, &sessions).await {
+            Ok(sent) => {
+                known.insert(id, sessions);
                 answer["status"] = "sent".into();
-                answer["sessions"] = sessions.into();
+                answer["sessions"] = sent.into();
                 (202, answer)
             }
             // It may be tried again.
@@ -134,10 +139,20 @@ impl Receiver {
     }
 
     /// Lets the server push an event. Returns in how many sessions it was sent, or why in none.
-    async fn push(&self, fired: &Fired) -> Result<usize, (u16, Value)> {
+    async fn push(&self, fired: &Fired, sessions: &Sessions) -> Result<usize, (u16, Value)> {
         let (reported, mut received) = mpsc::unbounded_channel();
-        let receives =
-            move |report: &Report, is_first: bool| drop(is_first.then(|| reported.send(Outcome::of(report))));
+        let sessions = Arc::clone(sessions);
+        let receives = move |report: &Report, is_first: bool| {
+            if is_first {
+                let outcome = Outcome::of(report);
+                if matches!(outcome, Outcome::Sent) {
+                    sessions.fetch_add(1, Ordering::Relaxed);
+                }
+                let _ = reported.send(outcome);
+            } else if is_refusal(report) {
+                sessions.fetch_sub(1, Ordering::Relaxed);
+            }
+        };
         let ordered = (self.order)(fired, Arc::new(receives));
         let (mut sent, mut why) = (0, (503, json!("no host is connected")));
         for _ in 0..ordered {
@@ -156,6 +171,15 @@ impl Receiver {
             }
         }
         if sent > 0 { Ok(sent) } else { Err(why) }
+    }
+}
+
+/// Whether the host refused what was sent. The poster may then send it again with the same id (MCPL 0.4 §9.4).
+fn is_refusal(report: &Report) -> bool {
+    match report {
+        Report::Refused { .. } => true,
+        Report::Proposal(report) => report["report"] == "push_answered" && report["accepted"] == false,
+        _ => false,
     }
 }
 
@@ -307,6 +331,20 @@ mod tests {
         let good = receiver(Arc::new(sent));
         assert_eq!(good.take(&post).await, (202, json!({"eventId": "e", "status": "sent", "sessions": 1})));
         assert_eq!(good.take(&post).await, (200, json!({"eventId": "e", "status": "duplicate"})));
+        // The first host refuses it, and the second one does not at once.
+        let refused = |accepted: bool| json!({"report": "push_answered", "id": 1, "accepted": accepted});
+        for (accepted, again) in [(false, 202), (true, 200)] {
+            let answered = move |_: &Fired, receives: ReportCallback| {
+                receives(&Report::Sent { method: "m".to_owned(), id: Some(1) }, true);
+                receives(&Report::Proposal(refused(false)), false);
+                receives(&Report::Sent { method: "m".to_owned(), id: Some(1) }, true);
+                receives(&Report::Proposal(refused(accepted)), false);
+                2
+            };
+            let refusing = receiver(Arc::new(answered));
+            assert_eq!(refusing.take(&post).await.0, 202);
+            assert_eq!(refusing.take(&post).await.0, again, "{accepted}");
+        }
         let lonely = receiver(Arc::new(|_: &Fired, _| 0));
         for _ in 0..2 {
             assert_eq!(lonely.take(&post).await.0, 503);

@@ -56,6 +56,7 @@ impl Turns {
             "compacted" => ConversationEvent::Compacted,
             "revoked" => ConversationEvent::Revoked,
             "granted" => ConversationEvent::Granted,
+            "gone" => ConversationEvent::Gone,
             _ => return None,
         };
         let is_same = moment == ConversationEvent::Turn && !self.marked && self.is_reported;

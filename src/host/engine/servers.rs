@@ -6,7 +6,7 @@ use crate::host::prompt::QueuedInjection;
 use crate::proposals::Declared;
 use crate::proposals::REGISTRY;
 use crate::proposals::host::{
-    ConsentQuestion, Effect, Inbound, Refusal, RequestOutcome, ServerId, ServerView, ToolUse,
+    ConsentQuestion, Effect, Inbound, Mark, Refusal, RequestOutcome, ServerId, ServerView, ToolUse,
 };
 use crate::protocol::{Era, Sender, errors};
 use crate::wire::{Envelope, MessageKind, json as text};
@@ -345,6 +345,7 @@ impl Host {
         if let Some(view) = self.views.get_mut(server.0) {
             view.is_open = false;
         }
+        self.out.push(Output::Mark(Some(server), Mark::Gone));
         self.report("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
         self.calls.retain(|(at, _), _| *at != server);
         let mut lost: Vec<(RequestHandle, Owner)> = Vec::new();

@@ -25,6 +25,7 @@ struct Stage {
     fails: Option<String>,
     /// The inferences that servers asked for; the test answers them.
     inferences: Vec<Inference>,
+    marks: Vec<(Option<ServerId>, Mark)>,
 }
 
 fn result(id: &str, result: &Value) -> Vec<String> {
@@ -59,10 +60,10 @@ fn stage(servers: Vec<(&str, Script)>, set: &[(&str, Option<&str>, Value)]) -> S
     let (names, scripts): (Vec<&str>, Vec<Script>) = servers.into_iter().unzip();
     let servers = names.iter().map(config).collect();
     let config = HostConfig { servers, policies, project: "demo".to_owned(), seed: 7, ..HostConfig::default() };
-    let (events, prompts, done, replies, sent, fails, inferences) = Default::default();
+    let (events, prompts, done, replies, sent, fails, inferences, marks) = Default::default();
     let host = Host::new(config);
     let mut stage =
-        Stage { host, scripts, now: Duration::ZERO, events, prompts, done, replies, sent, fails, inferences };
+        Stage { host, scripts, now: Duration::ZERO, events, prompts, done, replies, sent, fails, inferences, marks };
     let outputs = stage.host.start(Duration::ZERO);
     stage.play(outputs);
     stage
@@ -85,7 +86,8 @@ impl Stage {
                     }
                 }
                 Output::Report(event) => self.events.push(event),
-                Output::Mark(..) | Output::AskConsent(_) => {}
+                Output::Mark(server, mark) => self.marks.push((server, mark)),
+                Output::AskConsent(_) => {}
                 Output::Prompt(prompt) => {
                     self.prompts.push(prompt);
                     let ok = ModelReply { text: "ok".to_owned(), tool_calls: Vec::new() };
@@ -336,6 +338,7 @@ fn a_server_that_goes_away_holds_nothing_up() {
     stage.play(outputs);
     assert!(stage.prompts[0].to_text().contains("here"));
     assert_eq!(stage.reported("gone").len(), 1);
+    assert_eq!(stage.marks, [(Some(ServerId(0)), Mark::Gone), (None, Mark::Turn), (None, Mark::Inferred)]);
 }
 
 #[test]

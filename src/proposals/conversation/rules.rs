@@ -49,7 +49,7 @@ rules! {
         "SEP-1975, Security Implications",
         fix "Check the user's permission for the server right before you send each user message.";
     NOT_AWAITED = Warning "conversation/not-awaited",
-        "After `conversation/userMessage`, the host waits before it lets the model answer: until the server has responded, until the host has cancelled the request, or for the 500 ms that the proposal recommends (450 here, because clocks differ). Checked only if the reel notes when the model answered.",
+        "After `conversation/userMessage`, the host waits before it lets the model answer: until the server has responded, until the host has cancelled the request or lost the connection, or for the 500 ms that the proposal recommends (450 here, because clocks differ). Checked only if the reel notes when the model answered.",
         "SEP-1975, Message Flow and Timeouts",
         fix "Wait for all contexts until your timeout, cancel the requests that are still open, and then build the prompt.";
     SLOW = Warning "conversation/slow-answer",
@@ -146,8 +146,8 @@ struct Sent {
     request: Value,
     /// The model has answered since. Whether the host waited was checked then.
     is_judged: bool,
-    /// The host need not wait any more: the server responded, with a context or an error, or the host has cancelled the
-    /// request.
+    /// The host need not wait any more: the server responded, with a context or an error, the host has cancelled the
+    /// request, or it has lost the server.
     is_settled: bool,
     /// Whether the server returned a context, even an empty one.
     has_context: bool,
@@ -222,6 +222,7 @@ impl Observer for ConversationObserver {
             ConversationEvent::Revoked => self.revoked = true,
             ConversationEvent::Granted => self.revoked = false,
             ConversationEvent::Inferred => self.check_awaited(seq, since_start(time), findings),
+            ConversationEvent::Gone => self.sent.iter_mut().for_each(|(_, sent)| sent.is_settled = true),
             _ => {}
         }
     }

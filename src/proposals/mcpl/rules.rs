@@ -257,6 +257,10 @@ rules! {
         "A host that declared `inferenceRequest.streaming` sends `inference/chunk` before it answers an `inference/request` with `stream: true`, unless the text is empty.",
         "MCPL 0.4 §11.4",
         fix "Send each part of the text as an `inference/chunk`, or do not declare streaming.";
+    STREAM_UNDECLARED = Warning "mcpl/stream-undeclared",
+        "The server sends `stream: true` in `inference/request` only if the host declared `inferenceRequest.streaming`.",
+        "MCPL 0.4 §5.1 and §11.4",
+        fix "Read `inferenceRequest.streaming` in the host's declaration, and leave `stream` out if it is not true.";
     ROLE = Warning "mcpl/message-role",
         "In `inference/request`, the server gives each of the `messages` the `role` `system`, `user` or `assistant`.",
         "MCPL 0.4 §11.1",
@@ -367,6 +371,10 @@ rules! {
         "The host sends no `channels/publish` to a channel whose `direction` is `inbound`, and the server no `channels/incoming` from one that is `outbound`.",
         "MCPL 0.4 §14.2",
         fix "Read the channel's `direction` before you send, or register it as `bidirectional`.";
+    PUBLISH_CLOSED = Info "mcpl/publish-closed",
+        "After the server answered `channels/close` with `closed: true`, the host sends no `channels/publish` to that channel until the server opens, registers or lists it again.",
+        "MCPL 0.4 §14.3",
+        fix "Open the channel with `channels/open` before you publish to it.";
     PUBLISH_THINKING = Error "mcpl/publish-thinking",
         "The host sends no `channels/publish` to the channel `thinking`, which only shows what the model thinks.",
         "MCPL 0.4 §14.5",

@@ -348,6 +348,8 @@ fn a11_a_context_whose_time_is_over_is_not_awaited() {
         // The host cancels a request when its own time limit is over.
         script(1100, r#"@1099 c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#),
         script(1400, r#"s>c {"id":1,"result":{}}"#),
+        // The server ended.
+        script(1400, "@1010 note gone"),
         script(1400, r#"s>c {"id":1,"error":{"code":-32603,"message":"x"}}"#),
     ] {
         assert_eq!(count(&super::run(&quiet), "conversation/not-awaited"), 0, "{quiet}");

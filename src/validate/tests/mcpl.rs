@@ -326,6 +326,15 @@ pub(super) const CASES: &[Case] = &[
                "outputTokens":1}}}"##,
     ),
     (
+        "mcpl/stream-undeclared",
+        r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","inferenceRequest":{}}}} | {
+               "experimental":{"mcpl":{"version":"0.4","inferenceRequest":{"streaming":true},"featureSets":{"a.i":{
+               "description":"d","uses":["inferenceRequest"]}}}}}
+           c>s {"method":"featureSets/update","params":{"enabled":["a.i"],"disabled":[]}}
+           s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.i","stream":true,"messages":[
+               {"role":"user","content":"x"}]}}"##,
+    ),
+    (
         "mcpl/message-role",
         r##"$UPDATED
            s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","messages":[
@@ -521,6 +530,17 @@ pub(super) const CASES: &[Case] = &[
            c>s {"id":1,"result":{}}
            s>c {"id":5,"method":"channels/incoming","params":{"messages":[{"channelId":"d:#a","messageId":"x1",
                "author":{"id":"u","name":"n"},"timestamp":"2026-01-01T00:00:00Z","content":[]}]}}"##,
+    ),
+    (
+        "mcpl/publish-closed",
+        r##"$UPDATED
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           c>s {"id":2,"method":"channels/close","params":{"channelId":"d:#a"}}
+           s>c {"id":2,"result":{"closed":true}}
+           c>s {"method":"channels/publish","params":{"conversationId":"c","channelId":"d:#a","content":[
+               {"type":"text","text":"x"}]}}"##,
     ),
     (
         "mcpl/publish-thinking",

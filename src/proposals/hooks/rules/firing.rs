@@ -75,56 +75,66 @@ impl Hook {
         self.tools.as_ref().is_none_or(|tools| tools.matches(tool))
     }
 
-    /// What the arguments say about the call: `variable` alone became this text.
-    fn value<'a>(texts: &Texts<'a>, variable: &str) -> Option<&'a str> {
-        texts.iter().find(|(template, text)| *template == variable && text != template).map(|(_, text)| *text)
-    }
-
-    /// The name of the tool that the hook fired for, if its arguments contain it. A text with spaces is no name: the
-    /// model called the tool itself.
-    fn tool_of<'a>(&self, texts: &Texts<'a>) -> Option<&'a str> {
-        Self::value(texts, "{tool_name}").filter(|name| self.is_of_tools() && !name.contains(char::is_whitespace))
-    }
-
-    /// The input of the call that the hook fired for, as its arguments contain it.
-    fn input_of<'a>(&self, texts: &Texts<'a>) -> Option<(&'a str, Value)> {
-        let text = Self::value(texts, "{tool_input}").filter(|_| self.is_of_tools())?;
-        Some((text, serde_json::from_str(text).ok().filter(Value::is_object)?))
-    }
-
-    /// Whether a tool means something for its event.
-    fn is_of_tools(&self) -> bool {
-        matches!(self.event.as_str(), "pre_tool_use" | "post_tool_use")
-    }
-
-    /// What identifies the call that it fired for, if its arguments contain the input.
-    fn key(&self, texts: &Texts<'_>) -> Option<CallKey> {
-        let tool = self.tool_of(texts).map(|name| digest(&Value::from(name)));
-        let (_, input) = self.input_of(texts)?;
-        // Without a name, calls without arguments may be of any tool.
-        (tool.is_some() || input != json!({})).then(|| (tool, digest(&input)))
-    }
-
     /// What identifies a call for this hook.
     fn key_of(&self, call: &Call) -> CallKey {
         let names = contains(&self.arguments, "{tool_name}");
         (names.then_some(call.tool), call.input)
     }
+}
 
-    /// Why its matcher excludes what it fired for, if its arguments show that.
-    fn exclusion(&self, texts: &Texts<'_>) -> Option<(&'static Rule, String)> {
-        if let (Some(tools), Some(name)) = (&self.tools, self.tool_of(texts))
+/// What the arguments of a context tool's call say about the call that the hook fired for.
+struct Fired<'a> {
+    /// The hook's position, and the hook.
+    at: usize,
+    hook: &'a Hook,
+    /// The name of the tool. A text with spaces is no name: the model called the context tool itself.
+    tool: Option<&'a str>,
+    /// The input: the text in the arguments, and what it means.
+    input: Option<(&'a str, Value)>,
+    /// Why the hook's matcher excludes that call, and the rule that says so.
+    exclusion: Option<(&'static Rule, String)>,
+}
+
+impl<'a> Fired<'a> {
+    fn new(at: usize, hook: &'a Hook, texts: &Texts<'a>) -> Self {
+        // A tool means nothing for other events.
+        let is_of_tools = matches!(hook.event.as_str(), "pre_tool_use" | "post_tool_use");
+        let value = |variable: &str| {
+            let is_value = |(template, text): &&(&str, &str)| *template == variable && text != template;
+            texts.iter().find(is_value).map(|(_, text)| *text).filter(|_| is_of_tools)
+        };
+        let tool = value("{tool_name}").filter(|name| !name.contains(char::is_whitespace));
+        let parsed = |text| serde_json::from_str(text).ok().filter(Value::is_object).map(|input| (text, input));
+        let mut fired = Self { at, hook, tool, input: value("{tool_input}").and_then(parsed), exclusion: None };
+        fired.exclusion = fired.excluded();
+        fired
+    }
+
+    fn excluded(&self) -> Option<(&'static Rule, String)> {
+        let (event, tools) = (&self.hook.event, &self.hook.tools);
+        if let (Some(tools), Some(name)) = (tools, self.tool)
             && !tools.matches(name)
         {
-            let text = format!("the hook on {} fired for {name:?}, but is for {:?}", self.event, tools.whole.pattern);
+            let text = format!("the hook on {event} fired for {name:?}, but is for {:?}", tools.whole.pattern);
             return Some((&EXCLUDED_TOOL, text));
         }
-        let (wanted, (text, input)) = (self.input.as_ref()?, self.input_of(texts)?);
-        (!contains_text(text, &input, wanted)).then(|| {
-            let why =
-                format!("the hook on {} fired for the input {input}, which does not contain {wanted:?}", self.event);
+        let (wanted, (text, input)) = (self.hook.input.as_ref()?, self.input.as_ref()?);
+        (!contains_text(text, input, wanted)).then(|| {
+            let why = format!("the hook on {event} fired for the input {input}, which does not contain {wanted:?}");
             (&EXCLUDED_INPUT, why)
         })
+    }
+
+    /// The digest of the tool's name.
+    fn tool_digest(&self) -> Option<Digest> {
+        self.tool.map(|name| digest(&name.into()))
+    }
+
+    /// What identifies the call, if the arguments contain its input.
+    fn key(&self) -> Option<CallKey> {
+        let (_, input) = self.input.as_ref()?;
+        // Without a name, calls without arguments may be of any tool.
+        (self.tool.is_some() || *input != json!({})).then(|| (self.tool_digest(), digest(input)))
     }
 }
 
@@ -217,31 +227,27 @@ impl Firing {
         let is_its = |(_, hook): &(usize, &Hook)| hook.tool == name;
         let candidates: Vec<(usize, &Hook)> = self.hooks.iter().enumerate().filter(is_its).collect();
         let is_context_tool = !candidates.is_empty();
-        let fired: Vec<(usize, &Hook, Texts<'_>)> = candidates
+        let fired: Vec<Fired<'_>> = candidates
             .into_iter()
-            .filter_map(|(at, hook)| Some((at, hook, check_call(hook, arguments, message.seq, findings)?)))
+            .filter_map(|(at, hook)| Some(Fired::new(at, hook, &check_call(hook, arguments, message.seq, findings)?)))
             .collect();
         // Several hooks may have the same tool and arguments.
-        let included: Vec<_> = fired.iter().filter(|(_, hook, texts)| hook.exclusion(texts).is_none()).collect();
+        let included: Vec<&Fired<'_>> = fired.iter().filter(|fired| fired.exclusion.is_none()).collect();
         match (&included[..], &fired[..]) {
-            ([], [(_, hook, texts), ..]) => {
-                if let Some((rule, why)) = hook.exclusion(texts) {
-                    findings.note(rule, message.seq, why);
-                }
-            }
-            ([(_, hook, texts), ..], _) => {
-                if hook.tools.is_some() && hook.tool_of(texts).is_some() {
+            ([first, ..], _) => {
+                if first.hook.tools.is_some() && first.tool.is_some() {
                     findings.hold(&EXCLUDED_TOOL);
                 }
-                if hook.input.is_some() && hook.input_of(texts).is_some() {
+                if first.hook.input.is_some() && first.input.is_some() {
                     findings.hold(&EXCLUDED_INPUT);
                 }
             }
-            ([], []) => {}
+            ([], [Fired { exclusion: Some((rule, why)), .. }, ..]) => findings.note(rule, message.seq, why.as_str()),
+            ([], _) => {}
         }
         // Which of several hooks has fired is not known.
         let only = match included[..] {
-            [(at, hook, texts)] => Some((*at, hook.key(texts), hook.tool_of(texts).map(|name| digest(&name.into())))),
+            [fired] => Some((fired.at, fired.key(), fired.tool_digest())),
             _ => None,
         };
         if let Some((at, key, tool)) = only {

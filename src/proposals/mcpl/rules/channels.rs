@@ -24,6 +24,8 @@ struct Channel {
     address: Option<Digest>,
     /// The names by which a pattern may mean it; `None` if they are too long to keep.
     names: Option<Vec<String>>,
+    /// The server closed it. It stays registered until `channels/changed` removes it.
+    is_closed: bool,
 }
 
 /// How many bytes the names of a channel may have.
@@ -70,11 +72,11 @@ impl Channels {
             ("channels/open", Result) => self.note(&content["channel"]),
             ("channels/close", Result) if content["closed"] == true => {
                 let id = message.request.and_then(|asked| asked.params["channelId"].as_str());
-                let known = self.known.contains(&id.unwrap_or_default().to_owned()) || self.may_be_hidden();
-                findings.check(&CLOSED_UNKNOWN, message.seq, id.is_none() || known, || {
+                let known = self.known.get_mut(&id.unwrap_or_default().to_owned());
+                let is_known = known.map(|channel| channel.is_closed = true).is_some() || self.may_be_hidden();
+                findings.check(&CLOSED_UNKNOWN, message.seq, id.is_none() || is_known, || {
                     format!("the server closed {:?}, which is not registered", id.unwrap_or_default())
                 });
-                // It stays registered until `channels/changed` removes it.
             }
             ("channels/close" | "channels/publish", Error) => self.refused(method, message, findings),
             ("channels/publish", Request | Notification) => self.publish(message, findings),
@@ -103,7 +105,7 @@ impl Channels {
             let part = |name: &str| channel.get(name).filter(|value| !value.is_null()).map(digest);
             let names =
                 Some(channel_names(channel)).filter(|all| all.iter().map(String::len).sum::<usize>() <= MAX_NAMES);
-            let reported = Channel { direction, kind: part("type"), address: part("address"), names };
+            let reported = Channel { direction, kind: part("type"), address: part("address"), names, is_closed: false };
             self.known.insert(id.to_owned(), reported);
         }
     }
@@ -163,6 +165,10 @@ impl Channels {
         if let Some(direction) = self.registered(id, message.seq, findings) {
             findings.check(&CHANNEL_DIRECTION, message.seq, direction != "inbound", || {
                 format!("the host published to {id:?}, which is inbound")
+            });
+            let is_open = self.known.get(&id.to_owned()).is_some_and(|channel| !channel.is_closed);
+            findings.check(&PUBLISH_CLOSED, message.seq, is_open, || {
+                format!("the host published to {id:?}, which the server had closed")
             });
         }
     }

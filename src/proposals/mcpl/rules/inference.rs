@@ -149,8 +149,13 @@ impl Inferences {
             )
         });
         check_wishes(message, findings);
+        let asked = message.content["stream"] == true;
+        if let Some(host) = block(message.declared, Side::Client).filter(|_| asked) {
+            findings.check(&STREAM_UNDECLARED, seq, grants(Some(host), &["inferenceRequest", "streaming"]), || {
+                "the request contains stream: true, but the host did not declare inferenceRequest.streaming".to_owned()
+            });
+        }
         if let Some(id) = message.envelope.id {
-            let asked = message.content["stream"] == true;
             self.streams.insert(id.key(), Stream { asked, ..Stream::default() });
         }
     }

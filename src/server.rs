@@ -61,7 +61,12 @@ struct Session {
     is_modern: bool,
     /// The host offers sampling (MCP's own) to servers.
     samples: bool,
+    /// Until then, plans wait for the host's configuration.
+    settled: Duration,
 }
+
+/// How long plans wait for the host's configuration after the handshake.
+const SETTLING: Duration = Duration::from_millis(250);
 
 /// One server on one connection.
 ///
@@ -91,6 +96,7 @@ impl Server {
                 log_level: fire::DEFAULT_LEVEL,
                 is_modern: false,
                 samples: false,
+                settled: Duration::ZERO,
             },
             cx: Connection::new(&config),
             proposals: ServerProposals::new(proposals, &config),
@@ -182,6 +188,9 @@ impl Server {
     /// Performs one step of a plan. The next step is scheduled from now, so that a late wake-up does not cause a burst.
     fn follow_plan(&mut self, index: usize, done: u64) {
         let Some(plan) = self.config.plans.get(index).cloned() else { return };
+        if self.cx.now < self.session.settled && self.proposals.await_host(plan.fire.kind()) {
+            return self.cx.timers.set(self.session.settled, Timer::Plan(index, done));
+        }
         let times = plan.times.unwrap_or(if plan.every_ms.is_some() { u64::MAX } else { 1 });
         if let Some(every) = plan.every_ms.filter(|_| done + 1 < times) {
             let next = self.cx.now + Duration::from_millis(every.max(1));

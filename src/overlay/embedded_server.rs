@@ -122,7 +122,7 @@ impl EmbeddedServer {
     /// Handles a response to one of its requests, by the number in the id. Ignores responses to unknown requests.
     pub(super) fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Vec<Output> {
         let Some(own) = self.lent.remove(&number) else { return Vec::new() };
-        let Ok(mut answer) = serde_json::from_slice::<Value>(answer) else { return Vec::new() };
+        let mut answer = json::value_of(answer);
         answer["id"] = own.into();
         self.receive(now, answer.to_string().as_bytes(), ids)
     }
@@ -199,7 +199,7 @@ pub(super) fn answer(id: &[u8], member: &str, value: &Value) -> Vec<u8> {
 
 /// The value of a part of a message; `null` if it is missing.
 pub(super) fn value(text: Option<&[u8]>) -> Value {
-    text.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+    text.map(json::value_of).unwrap_or_default()
 }
 
 /// The tool's name in the params of a call.

@@ -98,6 +98,8 @@ pub struct Firing {
     pub method: &'static str,
     /// The member that identifies the occurrence. It gets a number when a script sends the message repeatedly.
     pub occurrence: Option<&'static str>,
+    /// The member that says when it happened.
+    pub time: Option<&'static str>,
 }
 
 /// A value in the server's capabilities.
@@ -283,6 +285,11 @@ pub trait ServerSide: Send {
     /// Why the server would never send this, as a sentence fragment.
     fn check_fire(&self, _kind: &str, _params: &Value) -> Result<(), String> {
         Ok(())
+    }
+
+    /// Whether a message of this kind is better sent after the host's first configuration, which has not come so far.
+    fn awaits_host(&self, _kind: &str) -> bool {
+        false
     }
 
     /// Sends one of [`Self::fires`], if possible. The params match the proposal's schema. Returns a description of what

@@ -22,6 +22,15 @@ const DELETE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The code of an error sent in place of the server, which could not be reached or did not answer.
 const NOT_DELIVERED: i64 = -32000;
 
+/// What ends a server after the client has closed its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerEnd {
+    /// The end of its own input, as that of a process. It decides itself what it still sends.
+    OfInput,
+    /// Nothing: the link is closed once all requests are answered.
+    WithTheLink,
+}
+
 /// Sends lines to the link and messages back, until either side ends. `orders` are injected messages. An error response
 /// to an undelivered request is recorded as injected. A client that has closed its input does not wait for a user who is
 /// asked to log in.
@@ -34,6 +43,7 @@ pub(crate) async fn run(
     output: impl Write + Send + 'static,
     shared: Option<&SharedSession>,
     mut orders: mpsc::Receiver<InjectedMessage>,
+    end: ServerEnd,
 ) -> io::Result<()> {
     let (sender, mut lines) = budget::queue(64);
     read_messages(input, limit, "the client", move |came| drop(sender.blocking_send(came)))?;
@@ -44,8 +54,12 @@ pub(crate) async fn run(
     let (mut outbox, mut said) = (VecDeque::new(), None);
     let waiting = link.waiting().cloned();
     let ended = loop {
-        if grace_period.is_some() && open.is_empty() && outbox.is_empty() && said.is_none() {
-            break Ok(());
+        if grace_period.is_some() && outbox.is_empty() && said.is_none() {
+            if end == ServerEnd::OfInput {
+                link.close();
+            } else if open.is_empty() {
+                break Ok(());
+            }
         }
         tokio::select! {
             line = lines.recv(), if grace_period.is_none() && outbox.is_empty() => match line {
@@ -270,7 +284,9 @@ mod tests {
         let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n\n{\"jsonrpc\":\"2.0\",\"method\":\"n\"}";
         let out = Out::default();
         let (_orders, none) = mpsc::channel(1);
-        run(ours, (&input[..], MessageLimit::default()), out.clone(), None, none).await.expect("carried");
+        run(ours, (&input[..], MessageLimit::default()), out.clone(), None, none, ServerEnd::WithTheLink)
+            .await
+            .expect("carried");
         let asked = server.await.expect("ends");
         assert_eq!(asked.len(), 2);
         assert_eq!(*out.0.lock(), b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
@@ -300,7 +316,14 @@ mod tests {
         input.extend(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
         let out = Out::default();
         let (_orders, none) = mpsc::channel(1);
-        let carried = run(ours, (io::Cursor::new(input), MessageLimit::default()), out.clone(), None, none);
+        let carried = run(
+            ours,
+            (io::Cursor::new(input), MessageLimit::default()),
+            out.clone(),
+            None,
+            none,
+            ServerEnd::WithTheLink,
+        );
         tokio::time::timeout(DELETE_TIMEOUT / 2, carried).await.expect("does not wait").expect("carried");
         assert_eq!(server.await.expect("ends"), 501);
         assert_eq!(out.0.lock().len(), 500 * "{}\n".len());
@@ -312,7 +335,8 @@ mod tests {
         let (ours, mut theirs) = Link::pair();
         tokio::spawn(async move { while theirs.send(vec![b'1'; 1 << 16]).await {} });
         let (_orders, none) = mpsc::channel(1);
-        let carried = run(ours, (io::empty().chain(Never), MessageLimit::default()), full, None, none);
+        let carried =
+            run(ours, (io::empty().chain(Never), MessageLimit::default()), full, None, none, ServerEnd::WithTheLink);
         assert!(tokio::time::timeout(Duration::from_millis(300), carried).await.is_err(), "the runtime goes on");
         drop(unread);
     }
@@ -324,8 +348,9 @@ mod tests {
         let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n";
         let (_orders, none) = mpsc::channel(1);
         let link = ours.with_login(Some(&waiting));
-        let carried =
-            tokio::spawn(async move { run(link, (&input[..], MessageLimit::default()), io::sink(), None, none).await });
+        let carried = tokio::spawn(async move {
+            run(link, (&input[..], MessageLimit::default()), io::sink(), None, none, ServerEnd::WithTheLink).await
+        });
         assert!(matches!(theirs.receive().await, Incoming::Message(_)));
         let began = tokio::time::Instant::now();
         let _asked = waiting.ask_user();

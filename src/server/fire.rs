@@ -130,6 +130,20 @@ impl Fired {
         checked.map_err(|violation| format!("{}: {violation}", self.kind))
     }
 
+    /// The same with this id and this time, in ISO 8601, where it has none: something that happened once is sent to all
+    /// hosts with the same ones.
+    pub fn happened(mut self, id: &str, time: &str) -> Self {
+        let proposals = ServerProposals::new(REGISTRY, &Config::default());
+        if let Some(firing) = proposals.fires().find(|firing| firing.kind == self.kind) {
+            for (name, value) in [(firing.occurrence, id), (firing.time, time)] {
+                if let Some(name) = name {
+                    self.params.entry(name).or_insert_with(|| value.into());
+                }
+            }
+        }
+        self
+    }
+
     fn check_in(&self, proposals: &ServerProposals) -> Result<(), String> {
         let known: Vec<&str> = proposals.fires().map(|firing| firing.kind).chain(Plain::KINDS).collect();
         if !known.contains(&self.kind.as_str()) {

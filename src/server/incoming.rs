@@ -1,12 +1,11 @@
 //! Incoming messages and batches: dispatch, and the way back of the responses.
 
-use super::{CatalogueRequest, Phase, Report, Server, methods};
+use super::{CatalogueRequest, Phase, Report, SETTLING, Server, methods};
 use crate::proposals::server::{Answer, Refusal};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors, schema};
 use crate::wire::envelope::Fault;
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json as text};
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -61,9 +60,9 @@ impl Server {
             self.report(Report::Malformed { why: fault.clone() });
             return self.refuse_unread(&invalid(&fault), None);
         }
-        match serde_json::from_slice::<IgnoredAny>(line) {
+        match text::check(line) {
             Err(error) => {
-                self.report(Report::Malformed { why: error.to_string() });
+                self.report(Report::Malformed { why: error.clone() });
                 self.refuse_unread(&Refusal::new(errors::PARSE_ERROR, format!("Parse error: {error}")), None);
             }
             Ok(_) if line.trim_ascii_start().starts_with(b"[") => {
@@ -104,7 +103,8 @@ impl Server {
             _ => {
                 let faults: Vec<&str> = envelope.faults.iter().map(Fault::phrase).collect();
                 let why = if faults.is_empty() { "not a JSON-RPC message".to_owned() } else { faults.join(", ") };
-                self.refuse_unread(&invalid(&why), batch);
+                let is_response = envelope.result.is_some() || envelope.error.is_some();
+                self.refuse_with(if is_response { "null".to_owned() } else { id_of(&envelope) }, &invalid(&why), batch);
                 self.report(Report::Malformed { why });
             }
         }
@@ -112,10 +112,8 @@ impl Server {
 
     fn take_request(&mut self, envelope: &Envelope<'_>, method: &str, batch: Option<u64>) {
         let faults: Vec<&str> = envelope.faults.iter().map(Fault::phrase).collect();
-        let has_id = !envelope.faults.contains(Fault::NullId) && !envelope.faults.contains(Fault::OddId);
-        let id = envelope.id.filter(|_| has_id).map_or(b"null".as_slice(), |id| id.0);
-        let id = String::from_utf8_lossy(id).into_owned();
-        let mut origin = Origin { id, batch, revision: self.session.revision.unwrap_or(Revision::NEWEST_LEGACY) };
+        let mut origin =
+            Origin { id: id_of(envelope), batch, revision: self.session.revision.unwrap_or(Revision::NEWEST_LEGACY) };
         self.expect_answer(batch);
         if !faults.is_empty() {
             let why = faults.join(", ");
@@ -202,8 +200,12 @@ impl Server {
     }
 
     fn refuse_unread(&mut self, refusal: &Refusal, batch: Option<u64>) {
+        self.refuse_with("null".to_owned(), refusal, batch);
+    }
+
+    fn refuse_with(&mut self, id: String, refusal: &Refusal, batch: Option<u64>) {
         self.expect_answer(batch);
-        let origin = Origin { id: "null".to_owned(), batch, revision: Revision::NEWEST_LEGACY };
+        let origin = Origin { id, batch, revision: Revision::NEWEST_LEGACY };
         self.reply(&origin, Err(refusal.clone()));
     }
 
@@ -266,6 +268,7 @@ impl Server {
         match method {
             "notifications/initialized" if self.session.phase == Phase::Answered => {
                 self.session.phase = Phase::Ready;
+                self.session.settled = self.cx.now + SETTLING;
                 self.report(Report::Ready);
                 self.proposals.begin(&mut self.cx);
                 self.begin_plans();
@@ -277,12 +280,18 @@ impl Server {
     }
 }
 
+/// The id as received; `null` if there is none that can be repeated (JSON-RPC 2.0 §5).
+fn id_of(envelope: &Envelope<'_>) -> String {
+    let has_id = !envelope.faults.contains(Fault::NullId) && !envelope.faults.contains(Fault::OddId);
+    let id = envelope.id.filter(|_| has_id).map_or(b"null".as_slice(), |id| id.0);
+    String::from_utf8_lossy(id).into_owned()
+}
+
 fn invalid(why: &str) -> Refusal {
     Refusal::new(errors::INVALID_REQUEST, format!("Invalid request: {why}"))
 }
 
 /// The params as a value; an empty object if there are none.
 fn params(envelope: &Envelope<'_>) -> Value {
-    let given = envelope.params.and_then(|text| serde_json::from_slice(text).ok());
-    given.unwrap_or_else(|| json!({}))
+    envelope.params.map_or_else(|| json!({}), text::value_of)
 }

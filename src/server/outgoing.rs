@@ -6,7 +6,7 @@ use super::{Report, Server};
 use crate::proposals;
 use crate::proposals::server::Granted;
 use crate::wire::units::micros;
-use crate::wire::{Envelope, Id, IdKey, MessageKind};
+use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -102,7 +102,7 @@ impl Server {
             return self.report(Report::Orphan { id });
         };
         self.cx.timers.clear(Timer::Deadline(id));
-        let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+        let content: Value = envelope.content().map(json::value_of).unwrap_or_default();
         let Waiting { method, about, sent, late } = waiting;
         let latency_us = micros(self.cx.now.saturating_sub(sent));
         if envelope.kind == MessageKind::Error {

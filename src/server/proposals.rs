@@ -90,6 +90,11 @@ impl ServerProposals {
         self.on().find_map(|side| side.call(call, cx))
     }
 
+    /// Whether a message of this kind should wait for the host's first configuration.
+    pub(super) fn await_host(&mut self, kind: &str) -> bool {
+        self.on().any(|side| side.awaits_host(kind))
+    }
+
     /// The handshake is complete.
     pub(super) fn begin(&mut self, cx: &mut Connection) {
         self.on().for_each(|side| side.begin(cx));

@@ -9,7 +9,6 @@ use crate::trace::{EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::units::{parse_size, parse_time};
 use crate::wire::{Direction, MessageKind, json};
 use globset::{GlobBuilder, GlobMatcher};
-use serde_json::Value;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -251,7 +250,7 @@ impl Extension {
         let is_at = |path: &[&str]| capabilities.is_some_and(|text| json::at_path(text, path).is_some());
         // Parsing is only worth it if something is there.
         self.0.places.iter().any(|place| is_at(place.path)) && {
-            let value: Value = capabilities.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+            let value = capabilities.map(json::value_of).unwrap_or_default();
             self.0.places.iter().any(|place| place.value(&value).is_some())
         }
     }
@@ -535,6 +534,7 @@ mod tests {
     use crate::trace::MessageHeader;
     use crate::wire::Framing;
     use proptest::prelude::*;
+    use serde_json::Value;
 
     fn header(kind: MessageKind, direction: Direction, id: i64, len: u32) -> EventHeader {
         EventHeader {

@@ -85,7 +85,7 @@ impl MessageReplay {
 impl Connection {
     fn take(&mut self, (seq, time, direction): (u64, i64, Direction), text: &[u8], see: impl FnOnce(&Observed<'_>)) {
         let envelope = Envelope::scan(text);
-        let whole: Value = serde_json::from_slice(text).unwrap_or_default();
+        let whole = json::value_of(text);
         let content = ["params", "result", "error"].iter().find_map(|name| whole.get(name)).unwrap_or(&Value::Null);
         let step = self.tracker.take(seq, time, direction, &envelope, content);
         let request = step.request.as_ref();

@@ -16,6 +16,9 @@ use std::collections::HashMap;
 /// After this time without a response, a request that is pending at the end counts as unanswered (in nanoseconds).
 const LONG: i64 = 10_000_000_000;
 
+/// How many ids that were used again are remembered.
+const MAX_FURTHER: usize = 1024;
+
 /// A pending request.
 #[derive(Debug)]
 struct Open {
@@ -40,6 +43,8 @@ pub(super) struct Pairs {
     answered: Answered,
     /// Requests that were answered before.
     answered_before: Answered,
+    /// How many further responses requests may have whose id was used again while it was pending, by fingerprint.
+    further: HashMap<u64, u32, foldhash::fast::RandomState>,
     /// The latest request in each direction that was answered. Earlier pending ones were overtaken.
     latest_answered: [u64; 2],
     /// The method of the last message in each direction, if it was a notification: a response right after it may be an
@@ -184,7 +189,12 @@ impl Pairs {
         }
         let method = envelope.method.as_deref().unwrap_or_default().into();
         let open = Open { seq, time, method, exchange: self.exchange, direction, cancelled: false };
-        self.open(id.key().fingerprint(direction), open);
+        let request = id.key().fingerprint(direction);
+        if step.reused.is_some() && self.further.len() < MAX_FURTHER {
+            let responses = self.further.get(&request).copied().unwrap_or_default();
+            self.further.insert(request, responses + 1);
+        }
+        self.open(request, open);
     }
 
     fn notify(
@@ -255,8 +265,12 @@ impl Pairs {
             }
             self.answered.insert(key);
         } else if self.answered.contains(&key) {
-            let seen = format!("the {} answered request {} a second time", sender(direction), id.key());
-            findings.note(&rules::DUPLICATE_RESPONSE, seq, seen);
+            // Each of several requests with the same id has a response.
+            let further = self.further.get_mut(&key.1.fingerprint(key.0)).filter(|further| **further > 0);
+            let is_due = further.map(|further| *further -= 1).is_some();
+            findings.check(&rules::DUPLICATE_RESPONSE, seq, is_due, || {
+                format!("the {} answered request {} a second time", sender(direction), id.key())
+            });
         } else if self.lost.is_none() {
             let (sender, id) = (sender(direction), id.key());
             let pending = id.lookalike().filter(|other| self.open.contains_key(&other.fingerprint(key.0)));

@@ -1,7 +1,7 @@
 //! Parses JSON text in one pass that also notes where an object has several members of the same name.
 
 use crate::wire::Id;
-use crate::wire::json::{self, Member};
+use crate::wire::json::{self, MAX_DEPTH, Member};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
@@ -12,9 +12,6 @@ const MAX_PLACES: usize = 8;
 
 /// Most objects have at most as many members.
 const USUAL_MEMBERS: usize = 8;
-
-/// As deep as `serde_json` reads.
-const MAX_DEPTH: usize = 127;
 
 /// A parsed value, and the places of duplicate members, of which the value has the last.
 #[derive(Debug)]

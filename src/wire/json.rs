@@ -3,6 +3,7 @@
 //! The scan checks the structure only (whether quotes and brackets match). [`check`] says whether a text is valid JSON;
 //! it is slower.
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -385,15 +386,55 @@ fn unescape_lossy(inner: &[u8]) -> String {
             Some('b') => out.push('\u{8}'),
             Some('f') => out.push('\u{c}'),
             Some('u') => {
-                let digits: String = rest.by_ref().take(4).collect();
-                let code = u32::from_str_radix(&digits, 16).ok();
-                out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
+                let first = code_unit(&mut rest);
+                let mut ahead = rest.clone();
+                let is_pair =
+                    (0xd800..0xdc00).contains(&first) && ahead.next() == Some('\\') && ahead.next() == Some('u');
+                let second = if is_pair { code_unit(&mut ahead) } else { 0 };
+                if (0xdc00..0xe000).contains(&second) {
+                    rest = ahead;
+                }
+                out.extend(char::decode_utf16([first, second]).next().and_then(Result::ok).or(Some('\u{fffd}')));
             }
             Some(other) => out.push(other),
             None => out.push('\u{fffd}'),
         }
     }
     out
+}
+
+/// The four digits of an escaped UTF-16 code unit. Broken ones are a lone surrogate.
+fn code_unit(text: &mut std::str::Chars<'_>) -> u16 {
+    let digits: String = text.take(4).collect();
+    u16::from_str_radix(&digits, 16).unwrap_or(0xdfff)
+}
+
+/// As deep as `serde_json` reads.
+pub const MAX_DEPTH: usize = 127;
+
+/// Reads JSON as far as a [`Value`] can represent it. What it cannot represent is replaced: lone surrogates and invalid
+/// UTF-8 by U+FFFD, numbers that are too large by the largest, and what is nested more than [`MAX_DEPTH`] deep by null.
+/// A text that is not JSON is null.
+pub fn value_of(text: &[u8]) -> Value {
+    let is_json = || serde_json::from_slice::<IgnoredAny>(text).is_ok();
+    let tolerant = || if is_json() { representable(text.trim_ascii(), MAX_DEPTH) } else { Value::Null };
+    serde_json::from_slice(text).unwrap_or_else(|_| tolerant())
+}
+
+fn representable(text: &[u8], depth: usize) -> Value {
+    match (text, depth.checked_sub(1)) {
+        ([b'{', ..], Some(depth)) => {
+            let member = |member: Member<'_>| (unescape(member.key), representable(member.value, depth));
+            Value::Object(members(text).map(member).collect())
+        }
+        ([b'[', ..], Some(depth)) => items(text).map(|item| representable(item, depth)).collect(),
+        ([b'"', inner @ .., b'"'], _) => Value::String(unescape(inner)),
+        ([b'{' | b'[', ..], None) => Value::Null,
+        _ => serde_json::from_slice(text).unwrap_or_else(|_| {
+            let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+            number.map(|number| number.clamp(f64::MIN, f64::MAX)).into()
+        }),
+    }
 }
 
 /// The maximum number of values in a message that is parsed into memory completely.
@@ -428,7 +469,7 @@ pub fn check(text: &[u8]) -> Result<(), String> {
     if let Err(error) = std::str::from_utf8(text) {
         return Err(format!("invalid UTF-8 at byte {}", error.valid_up_to()));
     }
-    serde_json::from_slice::<serde::de::IgnoredAny>(text).map(|_| ()).map_err(|error| error.to_string())
+    serde_json::from_slice::<IgnoredAny>(text).map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// Returns the position of the byte at which a text stops being JSON; `None` if it is JSON. The text may end too early:
@@ -437,7 +478,7 @@ pub(crate) fn first_fault(text: &[u8]) -> Option<usize> {
     if let Err(error) = std::str::from_utf8(text) {
         return Some(error.valid_up_to());
     }
-    let error = serde_json::from_slice::<serde::de::IgnoredAny>(text).err()?;
+    let error = serde_json::from_slice::<IgnoredAny>(text).err()?;
     if error.is_eof() {
         return Some(text.len());
     }
@@ -467,6 +508,23 @@ pub(crate) fn exact_object(members: Vec<(String, Value)>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_value_cannot_represent_is_replaced() {
+        let read = |text: &[u8]| value_of(text).to_string();
+        let cut =
+            br#" {"a":"x \ud83d","b\udc00":["\ud83d\ude00\ud83d",{"c":1e400}],"d":-1e400,"e":"\u00e9\"","f":true} "#;
+        let whole = r#"{"a":"x \u{fffd}","b\u{fffd}":["😀\u{fffd}",{"c":1.7976931348623157e+308}],"d":-1.7976931348623157e+308,"e":"é\"","f":true}"#;
+        assert_eq!(read(cut), whole.replace("\\u{fffd}", "\u{fffd}"));
+        assert_eq!(read(b"{\"a\":\"\xff\",\"b\":1}"), "{\"a\":\"\u{fffd}\",\"b\":1}");
+        let deep = format!(r#"{{"a":{}1{},"b":2}}"#, "[".repeat(200), "]".repeat(200));
+        let deep = value_of(deep.as_bytes());
+        assert_eq!(deep["b"], 2);
+        assert_eq!(depth(deep.to_string().as_bytes()), MAX_DEPTH);
+        for text in ["", "nope", "\"", "-", "NaN", "{\"a\":1,", "[1 2]", "[1e400}"] {
+            assert_eq!(value_of(text.as_bytes()), Value::Null, "{text}");
+        }
+    }
 
     #[test]
     fn values_are_counted_outside_of_strings() {

@@ -11,7 +11,7 @@ use crate::record::recorder::Recorder;
 use crate::record::recording::OnExisting;
 use crate::record::startup_error;
 use crate::record::stdio::described;
-use crate::record::stdio_to_url::{self, SharedSession};
+use crate::record::stdio_to_url::{self, ServerEnd, SharedSession};
 use crate::redact;
 use crate::runtime;
 use crate::runtime::overlay::{OverlayNotice, OverlayNoticeCallback, laid_over, watch};
@@ -154,8 +154,9 @@ async fn carry(
     // Not the locked stdout: a client that does not read would keep the process from exiting.
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
     startup_error::begin();
+    let end = if process.is_some() { ServerEnd::OfInput } else { ServerEnd::WithTheLink };
     let carried = tokio::select! {
-        carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken) => carried,
+        carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken, end) => carried,
         _ = terminate.recv() => Ok(()),
     };
     let (status, is_hurried) = match process {

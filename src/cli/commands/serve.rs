@@ -332,6 +332,14 @@ impl ServeCommon {
 }
 
 /// The sessions of a running server, for its control socket: one on stdin and stdout, or those of a gateway.
+/// What this number of sessions is to send. If there are several, it gets its id and time here.
+fn shared(fired: &Fired, sessions: usize) -> Fired {
+    if sessions < 2 {
+        return fired.clone();
+    }
+    fired.clone().happened(&uuid::Uuid::now_v7().to_string(), &format!("{:.3}", jiff::Timestamp::now()))
+}
+
 #[derive(Clone)]
 enum Serving {
     Stdio { arrivals: Sender<ServerInput>, client: Arc<OnceLock<String>> },
@@ -361,8 +369,10 @@ impl Serving {
 
     /// Makes every session send these messages.
     fn order_all(&self, fired: &[Fired]) {
-        for stream in self.streams() {
-            let _ = self.order(stream, ServerInput::Order(fired.to_vec()));
+        let streams = self.streams();
+        let fired: Vec<Fired> = fired.iter().map(|fired| shared(fired, streams.len())).collect();
+        for stream in streams {
+            let _ = self.order(stream, ServerInput::Order(fired.clone()));
         }
     }
 

@@ -6,7 +6,7 @@ use super::EraChoice;
 use crate::protocol::errors;
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
-use crate::wire::{Envelope, MessageKind};
+use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::Value;
 
 /// What client and server agreed on.
@@ -82,7 +82,7 @@ pub(super) enum Probed {
 
 /// Reads the response to a probe for version `requested`.
 pub(super) fn read_probe(envelope: &Envelope<'_>, requested: &str) -> Probed {
-    let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
+    let content: Value = envelope.content().map(text::value_of).unwrap_or_default();
     match envelope.kind {
         MessageKind::Result => match versions(&content["supportedVersions"]) {
             Some(supported) => match agree(requested, &supported) {

@@ -4,7 +4,7 @@ use super::handshake::{self, Handshake, Probed};
 use super::message::{self, Params};
 use super::{ClientEngine, EraChoice, FailureReason, Held, Open, Output, Role, Stage, meta};
 use crate::protocol::{Era, Revision};
-use crate::wire::{Envelope, MessageKind};
+use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -82,8 +82,7 @@ impl ClientEngine {
     }
 
     pub(super) fn read_initialize(&mut self, now: Duration, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
-        let content: Value =
-            envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
+        let content: Value = envelope.content().map(text::value_of).unwrap_or_default();
         if envelope.kind == MessageKind::Error {
             return self.initialize_refused(now, envelope, &content, out);
         }

@@ -43,7 +43,7 @@ impl ClientEngine {
 
     /// Provides the input that the server asked for and repeats the request, or fails the request if it cannot.
     pub(super) fn give_input(&mut self, mut open: Open, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
-        let result = envelope.result.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
+        let result = envelope.result.map(json::value_of).unwrap_or_default();
         let mut responses = Map::new();
         let mut refused = Vec::new();
         for (key, wanted) in result["inputRequests"].as_object().into_iter().flatten() {

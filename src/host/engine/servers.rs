@@ -410,7 +410,7 @@ impl Host {
     /// Shows a tool's result to all proposals, whichever of them called it.
     fn called(&mut self, now: Duration, server: ServerId, handle: RequestHandle, message: &[u8]) {
         let Some(used) = self.calls.remove(&(server, handle)) else { return };
-        let result = Envelope::scan(message).result.and_then(|text| serde_json::from_slice::<Value>(text).ok());
+        let result = Envelope::scan(message).result.map(text::value_of);
         if let Some(result) = result {
             self.ask_proposals(now, |side, cx| {
                 side.called(cx, &used, &result);
@@ -527,9 +527,7 @@ fn tool_result(reply: &RequestOutcome<'_>) -> Result<Value, String> {
         RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
             Err(String::from_utf8_lossy(envelope.error.unwrap_or_default()).into_owned())
         }
-        RequestOutcome::Answered { envelope, .. } => {
-            serde_json::from_slice(envelope.result.unwrap_or_default()).map_err(|error| error.to_string())
-        }
+        RequestOutcome::Answered { envelope, .. } => Ok(text::value_of(envelope.result.unwrap_or_default())),
         RequestOutcome::TimedOut => Err("no response in time".to_owned()),
         RequestOutcome::Failed(why) => Err((*why).to_owned()),
     }

@@ -13,8 +13,8 @@ use crate::proposals::host::{
     Slot, ToolUse, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
-use crate::wire::MessageKind;
 use crate::wire::text::counted;
+use crate::wire::{MessageKind, json as text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -577,7 +577,7 @@ impl HostSide for HooksHostSide {
                 Err(format!("the server responded with an error: {error}"))
             }
             RequestOutcome::Answered { envelope, .. } => {
-                let result: Value = serde_json::from_slice(envelope.result.unwrap_or_default()).unwrap_or_default();
+                let result = text::value_of(envelope.result.unwrap_or_default());
                 let text = tool_result_text(&result).map_err(|error| error.to_string());
                 output = Some(result);
                 text

@@ -12,7 +12,7 @@ use crate::proposals::host::{
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::proposals::{ON_ITS_WAY, Side as Whose};
-use crate::wire::MessageKind;
+use crate::wire::{MessageKind, json as text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -455,8 +455,7 @@ impl HostSide for McpeHostSide {
             cx.report_mistake("malformed", server, text, Value::Null);
             return false;
         }
-        let params = message.envelope.params.and_then(|text| serde_json::from_slice(text).ok());
-        let params: Value = params.unwrap_or_default();
+        let params = message.envelope.params.map(text::value_of).unwrap_or_default();
         let id = params["subscriptionId"].as_str().unwrap_or_default();
         match self.sources.get_mut(&server) {
             Some(source) if source.subscriptions.contains_key(id) => source.take(cx, server, id, method, &params),
@@ -526,7 +525,7 @@ impl HostSide for McpeHostSide {
             }
         };
         let Some(tool) = source.asked.remove(&token) else { return };
-        let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+        let content = envelope.content().map(text::value_of).unwrap_or_default();
         let is_failed = envelope.error.is_some() || envelope.tool_error;
         let outcome = outcome(&content).filter(|_| !is_failed);
         // `called` has already applied the result.

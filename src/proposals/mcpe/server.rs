@@ -47,7 +47,7 @@ impl ServerSide for McpeServerSide {
     }
 
     fn fires(&self) -> &'static [Firing] {
-        &[Firing { kind: "event", method: EVENT, occurrence: None }]
+        &[Firing { kind: "event", method: EVENT, occurrence: Some("id"), time: Some("timestamp") }]
     }
 
     fn fire(&mut self, _kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {

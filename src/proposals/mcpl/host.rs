@@ -42,7 +42,7 @@ use crate::proposals::policy::{Policies, Policy};
 use crate::proposals::recent::Recent;
 use crate::proposals::{Declared, Side as Whose};
 use crate::protocol::errors;
-use crate::wire::MessageKind;
+use crate::wire::{MessageKind, json as text};
 use channels::Channels;
 use context::{Chain, Turn};
 use requests::{OpenRequest, RequestKind};
@@ -367,8 +367,7 @@ impl HostSide for McplHostSide {
         if !is_cancelled && !self.takes(cx, server, method) {
             return false;
         }
-        let text = message.envelope.params.unwrap_or(b"{}");
-        let params: Value = serde_json::from_slice(text).unwrap_or_default();
+        let params = text::value_of(message.envelope.params.unwrap_or(b"{}"));
         if is_cancelled {
             self.cancelled(server, &params["requestId"]);
             return false;

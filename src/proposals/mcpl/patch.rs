@@ -29,7 +29,13 @@ pub(super) fn apply(mut data: Value, patch: &Value, max_bytes: usize) -> Result<
     let (mut bytes, mut work) = (size(&data), 0_usize);
     for operation in patch.0 {
         let more = growth(&data, &operation);
-        json_patch::patch(&mut data, std::slice::from_ref(&operation)).map_err(|error| unfit(&error))?;
+        let tested = match &operation {
+            PatchOperation::Test(test) => data.pointer(test.path.as_str()).filter(|found| equal(found, &test.value)),
+            _ => None,
+        };
+        if tested.is_none() {
+            json_patch::patch(&mut data, std::slice::from_ref(&operation)).map_err(|error| unfit(&error))?;
+        }
         (bytes, work) = (bytes.saturating_add(more), work.saturating_add(more));
         if bytes > max_bytes {
             bytes = size(&data);
@@ -40,6 +46,21 @@ pub(super) fn apply(mut data: Value, patch: &Value, max_bytes: usize) -> Result<
         }
     }
     Ok(data)
+}
+
+/// Whether two values are equal. Numbers are if they are numerically equal (RFC 6902 §4.6), such as 1 and 1.0.
+fn equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.is_f64() != b.is_f64() && a.as_f64() == b.as_f64(),
+        (Value::Array(some), Value::Array(others)) => {
+            some.len() == others.len() && some.iter().zip(others).all(|(a, b)| equal(a, b))
+        }
+        (Value::Object(some), Value::Object(others)) => {
+            let same = |(name, a): (&String, &Value)| others.get(name).is_some_and(|b| equal(a, b));
+            some.len() == others.len() && some.iter().all(same)
+        }
+        _ => one == other,
+    }
 }
 
 /// The number of bytes that an operation can add to the data.

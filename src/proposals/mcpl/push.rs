@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A push event without its timestamp (MCPL 0.4 §9.2). Members without a value are left out of the message.
+/// A push event before it is complete (MCPL 0.4 §9.2). Members without a value are left out of the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Draft {
@@ -24,6 +24,9 @@ pub(crate) struct Draft {
     /// Where the event comes from. The server chooses the object's members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Value>,
+    /// When it happened, in ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
 }
 
 impl Draft {

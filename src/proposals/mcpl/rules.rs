@@ -113,7 +113,7 @@ rules! {
         "MCPL 0.4 §6.6",
         fix "Add `{\"featureSet\": NAME, \"canEnable\": true or false}` as the error's `data`.";
     REFUSAL_CODE = Warning "mcpl/refusal-code",
-        "The host refuses a `push/event`, `inference/request` or `scope/elevate` for a feature set that it disabled with error -32001, and for one that the server did not declare with error -32003; it uses neither of the two for the other, nor -32602 (invalid params).",
+        "The host refuses a `push/event`, `inference/request` or `scope/elevate` for a feature set that it disabled with error -32001, and for one that the server did not declare with error -32003; it uses neither of the two for the other, nor -32602 (invalid params), and not -32001 for a set that it enabled.",
         "MCPL 0.4 §6.6",
         fix "Answer with error -32001 (feature set not enabled) or -32003 (unknown feature set).";
     UNDECLARED_REFUSAL = Warning "mcpl/undeclared-refusal",
@@ -145,20 +145,24 @@ rules! {
         "MCPL 0.4 §7.5",
         fix "Copy the requested `payload` into the result, and change none of its members.";
     SCOPE_BLACKLISTED = Warning "mcpl/scope-blacklisted",
-        "The host denies a `scope/elevate` whose label the blacklist matches that the host sent for the feature set in `featureSets/update`. Patterns are read as globs here.",
+        "The host denies a `scope/elevate` whose label is on the blacklist that the host sent for the feature set in `featureSets/update`. (For patterns, see mcpl/scope-pattern.)",
         "MCPL 0.4 §7.6",
         fix "Answer with `approved: false` and a `reason`, or take the pattern off the blacklist with `featureSets/update` first.";
     SCOPE_WHITELISTED = Warning "mcpl/scope-whitelisted",
-        "The host approves a `scope/elevate` whose label the whitelist matches that the host sent for the feature set in `featureSets/update`, and that its blacklist does not match. Patterns are read as globs here.",
+        "The host approves a `scope/elevate` whose label is on the whitelist that the host sent for the feature set in `featureSets/update`, and that its blacklist does not match. (For patterns, see mcpl/scope-pattern.)",
         "MCPL 0.4 §7.6",
         fix "Answer with `approved: true`, or take the pattern off the whitelist with `featureSets/update` first.";
+    SCOPE_PATTERN = Info "mcpl/scope-pattern",
+        "The host decides as the lists in its `featureSets/update` say if their patterns are read as globs: it approves and uses nothing that a blacklist matches, and denies nothing that a whitelist matches. The host may read patterns in another form.",
+        "MCPL 0.4 §7.2, §7.6 and §14.5",
+        fix "Nothing needs to be fixed if the host reads the pattern in another form; otherwise, match the label with the lists.";
     CALL_UNSCOPED = Warning "mcpl/call-without-scope",
         "In `tools/call`, the host sends a `scope` if the server declared the tool's feature set with `scoped: true`.",
         "MCPL 0.4 §7.7, AMB-C4",
         assumes open_questions::C4,
         fix "Ask which scope the call is for, and send it with the call.";
     CALL_BLACKLISTED = Warning "mcpl/call-blacklisted",
-        "The host sends no `tools/call` with a `scope` whose label its own blacklist for the tool's feature set matches, unless it approved that label in its result of `scope/elevate`. Patterns are read as globs here.",
+        "The host sends no `tools/call` with a `scope` whose label is on its own blacklist for the tool's feature set, unless it approved that label in its result of `scope/elevate`. (For patterns, see mcpl/scope-pattern.)",
         "MCPL 0.4 §7.7, AMB-C4",
         assumes open_questions::C4,
         fix "Match the scope's label with the blacklist before you send the call.";
@@ -168,10 +172,15 @@ rules! {
         assumes open_questions::C4,
         fix "Check the tool's feature set, or those that use the channels, before you send; a host may enable one first.";
     PUBLISH_SCOPE = Warning "mcpl/publish-out-of-scope",
-        "The host sends `channels/publish` only to channels that its own lists permit (`scopes` in `featureSets/update`) for the feature sets that use `channels.publish`: the blacklist must not match the channel, and a whitelist must.",
+        "The host sends `channels/publish` only to channels that its own lists permit (`scopes` in `featureSets/update`) for the feature sets that use `channels.publish`: the blacklist must not have the channel, and a whitelist must match it. (For patterns, see mcpl/scope-pattern.)",
         "MCPL 0.4 §14.5, AMB-C10",
         assumes open_questions::C10,
         fix "Match the channel with the blacklist and the whitelist before you publish.";
+    OBSERVE_SCOPE = Warning "mcpl/observe-out-of-scope",
+        "The host sends `channels/outgoing/*`, and the server `channels/incoming`, only for channels that the host's lists permit (`scopes` in `featureSets/update`) for the feature sets that use `channels.observe`: the blacklist must not have the channel, and a whitelist must match it. The server has 250 ms to learn of new lists.",
+        "MCPL 0.4 §14.5 and §14.6, AMB-C10",
+        assumes open_questions::C10,
+        fix "Match the channel with the blacklist and the whitelist before you send what happens in it.";
     REFUSAL_REASON = Warning "mcpl/refusal-reason",
         "A host that answers `push/event` with `accepted: false`, or `scope/elevate` with `approved: false`, says why in `reason`.",
         "MCPL 0.4 §7.5 and §9.3",
@@ -204,6 +213,10 @@ rules! {
         "MCPL 0.4 §10.3 and Appendix B.1, AMB-C16",
         assumes open_questions::C16,
         fix "Write `{\"type\": \"resource\", \"uri\": \"…\"}`.";
+    EVENT_ID_REUSED = Error "mcpl/event-id-reused",
+        "The server gives each event an `eventId` of its own: two `push/event` with the same `eventId` have the same `featureSet` and `payload`.",
+        "MCPL 0.4 §9.2 and §9.4",
+        fix "Make a new `eventId` for each event; repeat it only with the same event.";
     EVENT_TWICE = Warning "mcpl/event-accepted-twice",
         "The host answers `accepted: true` with an `inferenceId` to only one `push/event` with the same `eventId`; to a repetition, it repeats its answer or starts nothing.",
         "MCPL 0.4 §9.4",
@@ -269,6 +282,10 @@ rules! {
         "In `inference/request`, the server gives `preferences.maxTokens`, if present, a positive number.",
         "MCPL 0.4 §11.2",
         fix "Send a positive number, or leave `maxTokens` out.";
+    AFTER_DIFFERS = Warning "mcpl/after-other-turn",
+        "In `context/afterInference`, the host repeats the `conversationId` and `turnIndex` of the `context/beforeInference` with the same `inferenceId`.",
+        "MCPL 0.4 §10.1 and §10.5",
+        fix "Keep conversation and turn with the inference until it is over.";
     AFTER_TWICE = Warning "mcpl/after-inference-twice",
         "The host sends only one `context/afterInference` for each `inferenceId`.",
         "MCPL 0.4 §10.5",
@@ -278,7 +295,7 @@ rules! {
         "MCPL 0.4 §8.6",
         fix "Add a `reason`, such as that a later change cannot be undone.";
     ROLLBACK_CODE = Warning "mcpl/rollback-code",
-        "The server must refuse a `state/rollback` to a checkpoint that it never returned, or no longer has, with error -32005, not with another error of MCPL or -32602.",
+        "The server must refuse a `state/rollback` to a checkpoint that it never returned, or no longer has, with error -32005, not with another error of MCPL or -32602, and not with -32003 if it declared the feature set.",
         "MCPL 0.4 §8.7",
         fix "Answer with error -32005 if you do not have the checkpoint.";
     CHANNEL_CODE = Warning "mcpl/channel-code",
@@ -303,7 +320,7 @@ rules! {
         assumes open_questions::C6,
         fix "Remove `data` or `patch`.";
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
-        "The server gives each `checkpoint` as `parent` either null or a checkpoint that it returned, or that the host named, earlier in the session.",
+        "The server gives each `checkpoint` as `parent` either null or a checkpoint that it returned, or that the host named, earlier in the session. The first state of a feature set may continue an older session.",
         "MCPL 0.4 §8.2",
         fix "Return the checkpoint that the call was based on, or null for a new state.";
     CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
@@ -347,8 +364,8 @@ rules! {
         "In its result of `state/rollback`, the server repeats the `checkpoint` of the request.",
         "MCPL 0.4 §8.6",
         fix "Copy `checkpoint` from the request into the result.";
-    ROLLBACK_UNKNOWN = Warning "mcpl/rollback-unknown",
-        "The server must answer a `state/rollback` to a checkpoint that it never returned with error -32005, not with a result.",
+    ROLLBACK_UNKNOWN = Info "mcpl/rollback-unknown",
+        "The server must answer a `state/rollback` to a checkpoint that it never returned with error -32005, not with `success: true`, unless the checkpoint is from an older session.",
         "MCPL 0.4 §8.7",
         fix "Look the checkpoint up first, and answer -32005 if you do not have it.";
     ROLLBACK_PARENT = Warning "mcpl/rollback-parent",
@@ -359,6 +376,10 @@ rules! {
         "In `channels/register` and in `added` of `channels/changed`, the server gives no new channel the `id` of a registered one with another `type` or `address`.",
         "MCPL 0.4 §14.2",
         fix "Use another `id`, or send the change as `updated` of `channels/changed`.";
+    OPENED_OTHER = Warning "mcpl/opened-other-channel",
+        "In its result of `channels/open`, the server returns a channel with the requested `type` and with all members of the requested `address`; it may add members.",
+        "MCPL 0.4 §14.3",
+        fix "Open the requested channel, or answer with error -32024.";
     CHANNEL_CHANGE = Warning "mcpl/channel-change-unknown",
         "In `updated` and `removed` of `channels/changed`, the server names only channels that are registered.",
         "MCPL 0.4 §14.3",
@@ -437,6 +458,7 @@ impl Observer for McplObserver {
         self.push.observe(method, message, findings);
         self.inference.observe(method, message, findings);
         self.state.observe(method, message, &self.sets, findings);
+        self.scopes.observed(message, (&self.channels, &self.sets), findings);
         self.channels.observe(method, message, findings);
         self.scopes.observe(method, message, findings);
         match (method, kind) {

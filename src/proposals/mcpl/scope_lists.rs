@@ -52,6 +52,16 @@ impl ScopeLists {
         }
     }
 
+    /// Whether the whitelist has one of these names as a pattern, which matches in every form.
+    pub(super) fn names_white(&self, labels: &[&str]) -> bool {
+        names(&self.white, labels)
+    }
+
+    /// Whether the blacklist has one of these names as a pattern, which matches in every form.
+    pub(super) fn names_black(&self, labels: &[&str]) -> bool {
+        names(&self.black, labels)
+    }
+
     /// Whether there is a whitelist. What is not on it needs the host's approval.
     pub(super) fn has_whitelist(&self) -> bool {
         !self.white.is_empty()
@@ -66,6 +76,10 @@ impl ScopeLists {
     pub(super) fn may_be_black(&self, labels: &[&str]) -> bool {
         may_fit(&self.black, labels)
     }
+}
+
+fn names(patterns: &[Pattern], labels: &[&str]) -> bool {
+    patterns.iter().any(|one| labels.contains(&one.text.as_str()))
 }
 
 fn may_fit(patterns: &[Pattern], labels: &[&str]) -> bool {

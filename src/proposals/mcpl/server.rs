@@ -52,19 +52,19 @@ const SETS_CHANGED: &str = "featureSets/changed";
 const OFFERED: usize = 3;
 
 const fn firing(kind: &'static str, method: &'static str) -> Firing {
-    Firing { kind, method, occurrence: None }
+    Firing { kind, method, occurrence: None, time: None }
 }
 
 /// The messages that can be fired.
 const FIRES: &[Firing] = &[
-    Firing { kind: "push", method: PUSH_EVENT, occurrence: Some("eventId") },
+    Firing { kind: "push", method: PUSH_EVENT, occurrence: Some("eventId"), time: Some("timestamp") },
     firing("inference", INFERENCE),
     firing("model-info", MODEL_INFO),
     firing("feature-sets", SETS_CHANGED),
     firing("scope", scopes::ELEVATE),
     firing("channel-register", channels::REGISTER),
     firing("channel-changed", channels::CHANGED),
-    Firing { kind: "channel-incoming", method: channels::INCOMING, occurrence: Some("messageId") },
+    Firing { kind: "channel-incoming", method: channels::INCOMING, occurrence: Some("messageId"), time: None },
     firing("channel-list", channels::LIST),
 ];
 
@@ -154,6 +154,10 @@ impl ServerSide for McplServerSide {
 
     fn fires(&self) -> &'static [Firing] {
         FIRES
+    }
+
+    fn awaits_host(&self, kind: &str) -> bool {
+        matches!(kind, "push" | "inference" | "scope") && self.negotiated.awaits_update()
     }
 
     fn fire(&mut self, kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
@@ -294,7 +298,8 @@ impl McplServerSide {
         self.negotiated.may_send(PUSH_EVENT, draft.feature_set.get_or_insert_with(|| PROACTIVE.to_owned()))?;
         let event_id = draft.event_id.get_or_insert_with(|| format!("evt_{}", cx.uuid_v7())).clone();
         draft.origin.get_or_insert_with(|| json!({"server": cx.server()}));
-        Ok(cx.ask(PUSH_EVENT, &draft.params(&cx.stamp()), json!({"push": event_id})))
+        let timestamp = draft.timestamp.get_or_insert_with(|| cx.stamp()).clone();
+        Ok(cx.ask(PUSH_EVENT, &draft.params(&timestamp), json!({"push": event_id})))
     }
 
     /// Requests an inference. Hooks are answered at once, so none is ever open here (MCPL 0.4 §10.7).

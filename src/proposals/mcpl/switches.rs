@@ -8,7 +8,7 @@ use serde_json::Value;
 const MAX_SWITCHES: usize = 4096;
 
 /// A pattern of feature sets that the host enabled or disabled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Switch {
     pattern: String,
     /// Whether it was enabled.
@@ -20,7 +20,7 @@ pub(super) struct Switch {
 }
 
 /// The switches of a connection.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Switches {
     switches: Vec<Switch>,
     updates: u64,
@@ -44,11 +44,24 @@ impl Switches {
     /// The last switch of a set at or before `time` (nanoseconds). Within one update, the exact name takes precedence
     /// over a pattern; `None` if the update both enables and disables the set.
     pub(super) fn of(&self, set: &str, time: i64) -> Option<&Switch> {
-        let under = || self.switches.iter().rev().filter(|it| it.time <= time && matches_set(&it.pattern, set));
-        let update = under().next()?.update;
-        let exact = under().any(|it| it.update == update && it.pattern == set);
-        let mut last = under().filter(|it| it.update == update && (it.pattern == set || !exact));
+        let mut last = self.last(set, time);
         let switch = last.next()?;
         last.all(|it| it.enabled == switch.enabled).then_some(switch)
+    }
+
+    /// Whether the last update that names a set disables it, even if it also enables it. It may have come before the
+    /// server declared the set.
+    pub(super) fn disable(&self, set: &str) -> bool {
+        self.last(set, i64::MAX).any(|it| !it.enabled)
+    }
+
+    /// The entries about a set in the last update that names it, until `time`: those with its exact name, if there are
+    /// any.
+    fn last(&self, set: &str, time: i64) -> impl Iterator<Item = &Switch> {
+        let under =
+            move || self.switches.iter().rev().filter(move |it| it.time <= time && matches_set(&it.pattern, set));
+        let update = under().next().map(|it| it.update);
+        let exact = under().any(|it| Some(it.update) == update && it.pattern == set);
+        under().filter(move |it| Some(it.update) == update && (it.pattern == set || !exact))
     }
 }

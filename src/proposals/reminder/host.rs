@@ -10,8 +10,8 @@ use crate::proposals::host::{
     Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, ServerId, Slot, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
-use crate::wire::MessageKind;
 use crate::wire::text::counted;
+use crate::wire::{MessageKind, json as text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -320,8 +320,7 @@ impl HostSide for ReminderHostSide {
         if !is_log && message.envelope.method.as_deref() != Some(REMINDER) {
             return false;
         }
-        let params: Value =
-            message.envelope.params.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+        let params = message.envelope.params.map(text::value_of).unwrap_or_default();
         let has_id = message.envelope.kind == MessageKind::Request;
         let read = if is_log {
             let takes = self.queues.get(&server).is_some_and(|queue| queue.policy.flag("legacy"));

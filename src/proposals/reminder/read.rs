@@ -127,7 +127,7 @@ pub(super) fn canonical(params: &Value) -> Result<Read, String> {
 /// `_meta` is a member of `params`, or of the message (AMB-B8). Returns `None` if the message contains no reminder.
 pub(super) fn legacy(params: &Value, message: &[u8]) -> Option<Result<Read, String>> {
     let below = |meta: &Value| Some(meta["harn"]["reminder"].clone()).filter(|found| !found.is_null());
-    let on_message = || below(&serde_json::from_slice(json::first_member(message, "_meta")?).ok()?);
+    let on_message = || below(&json::value_of(json::first_member(message, "_meta")?));
     let found = below(&params["_meta"]);
     let is_misplaced = found.is_none();
     let reminder = found.or_else(on_message)?;

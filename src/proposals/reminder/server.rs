@@ -51,7 +51,7 @@ impl ServerSide for ReminderServerSide {
     }
 
     fn fires(&self) -> &'static [Firing] {
-        &[Firing { kind: "reminder", method: REMINDER, occurrence: None }]
+        &[Firing { kind: "reminder", method: REMINDER, occurrence: None, time: None }]
     }
 
     fn check_fire(&self, _kind: &str, given: &Value) -> Result<(), String> {

@@ -66,7 +66,7 @@ impl ServerSide for BellSide {
     }
 
     fn fires(&self) -> &'static [Firing] {
-        &[Firing { kind: "ring", method: "bell/rung", occurrence: None }]
+        &[Firing { kind: "ring", method: "bell/rung", occurrence: None, time: None }]
     }
 
     fn fire(&mut self, _kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {

@@ -183,7 +183,20 @@ pub(super) const QUIET: &[&str] = &[
             "direction":"bidirectional"}]}}
         c>s {"id":2,"result":{}}
         c>s {"id":10,"method":"channels/close","params":{"channelId":"d:#a"}}
-        s>c {"id":10,"result":{"closed":true}}"##,
+        s>c {"id":10,"result":{"closed":true}}
+        c>s {"id":11,"method":"channels/open","params":{"type":"d","address":{"channel":"#a"}}}
+        s>c {"id":11,"result":{"channel":{"id":"d:#a","type":"d","label":"l","direction":"bidirectional",
+            "address":{"channel":"#a","guild":"g"}}}}"##,
+    r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":true}}} | {
+            "experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":{"a.observe":{"description":"d",
+            "uses":["channels.observe"],"scoped":true}}}}}
+        c>s {"method":"featureSets/update","params":{"enabled":["a.*"],"scopes":{"a.observe":{
+            "whitelist":["d:1"]}}}}
+        s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:1","type":"d","label":"l",
+            "direction":"bidirectional"}]}}
+        c>s {"id":1,"result":{}}
+        c>s {"method":"channels/outgoing/complete","params":{"inferenceId":"i","conversationId":"c",
+            "channelId":"d:1","content":[{"type":"text","text":"x"}]}}"##,
     r##"hello 2025-11-25 {"hooks":{"supported_events":[]},"experimental":{"hooks":{"supported_events":[]}}} | {}"##,
     r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
             "features":{"pause":true,"wildcards":false,"cronSchedule":false,"scheduledDelivery":false}}}

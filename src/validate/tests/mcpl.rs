@@ -231,6 +231,46 @@ pub(super) const CASES: &[Case] = &[
            c>s {"id":2,"result":{"accepted":true,"inferenceId":"i2"}}"##,
     ),
     (
+        "mcpl/event-id-reused",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"result":{"accepted":true}}
+           s>c {"id":2,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"y"}]}}}"##,
+    ),
+    (
+        "mcpl/refusal-code",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"error":{"code":-32001,"message":"m","data":{"featureSet":"a.push","canEnable":true}}}"##,
+    ),
+    (
+        "mcpl/rollback-code",
+        r##"$UPDATED
+           c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
+           s>c {"id":9,"error":{"code":-32003,"message":"unknown"}}"##,
+    ),
+    (
+        "mcpl/opened-other-channel",
+        r##"$UPDATED
+           c>s {"id":3,"method":"channels/open","params":{"type":"d","address":{"channel":"a"}}}
+           s>c {"id":3,"result":{"channel":{"id":"d:b","type":"d","label":"l","direction":"bidirectional",
+               "address":{"channel":"b"}}}}"##,
+    ),
+    (
+        "mcpl/after-other-turn",
+        r##"$UPDATED
+           c>s {"id":1,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":1,"userMessage":null,"model":{"id":"m","vendor":"v","contextWindow":1,
+               "capabilities":[]}}}
+           s>c {"id":1,"result":{"featureSet":"a.hook","contextInjections":[]}}
+           c>s {"id":2,"method":"context/afterInference","params":{"inferenceId":"i1","conversationId":"c",
+               "turnIndex":2,"userMessage":null,"assistantMessage":"a","model":{"id":"m","vendor":"v",
+               "contextWindow":1,"capabilities":[]},"usage":{"inputTokens":1,"outputTokens":1}}}"##,
+    ),
+    (
         "mcpl/turn-order",
         r##"$UPDATED
            c>s {"id":1,"method":"context/beforeInference","params":{"inferenceId":"i1","conversationId":"c",
@@ -430,7 +470,9 @@ pub(super) const CASES: &[Case] = &[
         "mcpl/unknown-parent",
         r##"$UPDATED
            c>s {"id":1,"method":"tools/call","params":{"name":"t"}}
-           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1","parent":"k0"}}}"##,
+           s>c {"id":1,"result":{"content":[],"state":{"checkpoint":"k1","parent":null}}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"t"}}
+           s>c {"id":2,"result":{"content":[],"state":{"checkpoint":"k2","parent":"k0"}}}"##,
     ),
     (
         "mcpl/checkpoint-reused",
@@ -472,7 +514,7 @@ pub(super) const CASES: &[Case] = &[
         "mcpl/rollback-unknown",
         r##"$UPDATED
            c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
-           s>c {"id":9,"result":{"checkpoint":"k1","success":false,"reason":"gone"}}"##,
+           s>c {"id":9,"result":{"checkpoint":"k1","success":true}}"##,
     ),
     (
         "mcpl/rollback-parent",
@@ -627,17 +669,38 @@ pub(super) const CASES: &[Case] = &[
         "mcpl/scope-blacklisted",
         r##"$UPDATED
            c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"whitelist":["/**"],
-               "blacklist":["**/.env"]}}}}
+               "blacklist":["/p/.env"]}}}}
            s>c {"id":1,"method":"scope/elevate","params":{"featureSet":"a.files","scope":{"label":"/p/.env"}}}
            c>s {"id":1,"result":{"approved":true}}"##,
     ),
     (
         "mcpl/scope-whitelisted",
         r##"$UPDATED
+           c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"whitelist":["/project/a"],
+               "blacklist":["**/.env"]}}}}
+           s>c {"id":1,"method":"scope/elevate","params":{"featureSet":"a.files","scope":{"label":"/project/a"}}}
+           c>s {"id":1,"result":{"approved":false,"reason":"no"}}"##,
+    ),
+    (
+        "mcpl/scope-pattern",
+        r##"$UPDATED
            c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"whitelist":["/project/**"],
                "blacklist":["**/.env"]}}}}
            s>c {"id":1,"method":"scope/elevate","params":{"featureSet":"a.files","scope":{"label":"/project/a"}}}
            c>s {"id":1,"result":{"approved":false,"reason":"no"}}"##,
+    ),
+    (
+        "mcpl/scope-pattern",
+        r##"$UPDATED
+           c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"blacklist":["**/.env"]}}}}
+           s>c {"id":1,"method":"scope/elevate","params":{"featureSet":"a.files","scope":{"label":"/p/.env"}}}
+           c>s {"id":1,"result":{"approved":true}}"##,
+    ),
+    (
+        "mcpl/scope-pattern",
+        r##"$UPDATED
+           c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"blacklist":["**/.env"]}}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"t","scope":{"label":"/project/.env"}}}"##,
     ),
     (
         "mcpl/call-without-scope",
@@ -647,7 +710,7 @@ pub(super) const CASES: &[Case] = &[
     (
         "mcpl/call-blacklisted",
         r##"$UPDATED
-           c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"blacklist":["**/.env"]}}}}
+           c>s {"method":"featureSets/update","params":{"scopes":{"a.files":{"blacklist":["/project/.env"]}}}}
            c>s {"id":1,"method":"tools/call","params":{"name":"t","scope":{"label":"/project/.env"}}}"##,
     ),
     (
@@ -661,12 +724,48 @@ pub(super) const CASES: &[Case] = &[
         r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":true}}} | {
             "experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":{"a.publish":{"description":"d",
             "uses":["channels.publish"],"scoped":true}}}}}
+           c>s {"method":"featureSets/update","params":{"scopes":{"a.publish":{"blacklist":["#admin-x"]}}}}
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:1","type":"d","label":"#admin-x",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           c>s {"method":"channels/publish","params":{"conversationId":"c","channelId":"d:1","content":[
+               {"type":"text","text":"x"}]}}"##,
+    ),
+    (
+        "mcpl/scope-pattern",
+        r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":true}}} | {
+            "experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":{"a.publish":{"description":"d",
+            "uses":["channels.publish"],"scoped":true}}}}}
            c>s {"method":"featureSets/update","params":{"scopes":{"a.publish":{"blacklist":["#admin-*"]}}}}
            s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:1","type":"d","label":"#admin-x",
                "direction":"bidirectional"}]}}
            c>s {"id":1,"result":{}}
            c>s {"method":"channels/publish","params":{"conversationId":"c","channelId":"d:1","content":[
                {"type":"text","text":"x"}]}}"##,
+    ),
+    (
+        "mcpl/observe-out-of-scope",
+        r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":true}}} | {
+            "experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":{"a.observe":{"description":"d",
+            "uses":["channels.observe"],"scoped":true}}}}}
+           c>s {"method":"featureSets/update","params":{"scopes":{"a.observe":{"blacklist":["#admin-x"]}}}}
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:1","type":"d","label":"#admin-x",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           c>s {"method":"channels/outgoing/complete","params":{"inferenceId":"i","conversationId":"c",
+               "channelId":"d:1","content":[{"type":"text","text":"x"}]}}"##,
+    ),
+    (
+        "mcpl/observe-out-of-scope",
+        r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":true}}} | {
+            "experimental":{"mcpl":{"version":"0.4","channels":true,"featureSets":{"a.observe":{"description":"d",
+            "uses":["channels.observe"],"scoped":true}}}}}
+           c>s {"method":"featureSets/update","params":{"scopes":{"a.observe":{"blacklist":["#admin-x"]}}}}
+           s>c {"id":1,"method":"channels/register","params":{"channels":[{"id":"d:1","type":"d","label":"#admin-x",
+               "direction":"bidirectional"}]}}
+           c>s {"id":1,"result":{}}
+           @9000 s>c {"id":5,"method":"channels/incoming","params":{"messages":[{"channelId":"d:1","messageId":"x1",
+               "author":{"id":"u","name":"n"},"timestamp":"2026-01-01T00:00:00Z","content":[]}]}}"##,
     ),
     (
         "mcpl/publish-out-of-scope",

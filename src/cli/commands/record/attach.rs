@@ -7,7 +7,7 @@ use crate::cli::{Context, Outcome, url_name};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::recording::OnExisting;
 use crate::record::startup_error;
-use crate::record::stdio_to_url::{self, SharedSession};
+use crate::record::stdio_to_url::{self, ServerEnd, SharedSession};
 use crate::redact;
 use crate::runtime;
 use crate::runtime::server_link;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
         startup_error::begin();
         let carried = tokio::select! {
-            carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken) => carried,
+            carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken, ServerEnd::WithTheLink) => carried,
             _ = terminate.recv() => Ok(()),
         };
         if let Some(exchanges) = exchanges {

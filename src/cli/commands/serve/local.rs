@@ -1,6 +1,6 @@
 //! Local inputs of a server in addition to its host: HTTP posts, a socket, a feed of lines.
 
-use super::Serving;
+use super::{Serving, shared};
 use crate::cli::printer::note;
 use crate::error::{CommandError, ErrorKind};
 use crate::runtime::channel_socket::ChannelSocket;
@@ -89,12 +89,14 @@ impl Local {
         let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot start the local inputs: {error}"));
         let serving = serving.clone();
         let order: Order = Arc::new(move |fired: &Fired, receives: ReportCallback| {
+            let streams = serving.streams();
+            let fired = shared(fired, streams.len());
             let into = |stream: &u32| {
                 let (receives, is_first) = (Arc::clone(&receives), AtomicBool::new(true));
                 let received = move |report: &Report, _| receives(report, is_first.swap(false, Ordering::Relaxed));
                 serving.order(*stream, ServerInput::Fire(fired.clone(), Box::new(received))).is_ok()
             };
-            serving.streams().iter().filter(|stream| into(stream)).count()
+            streams.iter().filter(|stream| into(stream)).count()
         });
         let webhook = match self.webhook {
             None => None,

@@ -3,6 +3,7 @@
 //! This module must never know whether the context is in time.
 
 use crate::proposals::host::{clean, cut, label, quoted};
+use crate::wire::json;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -37,10 +38,10 @@ impl Context {
     /// unusual about it, as sentence fragments.
     pub(crate) fn read(text: &[u8]) -> (Option<Self>, Vec<String>) {
         let mut remarks = Vec::new();
-        let value: Value = serde_json::from_slice(text).unwrap_or_else(|error| {
-            remarks.push(format!("the context is not valid JSON: {error}"));
-            Value::Null
-        });
+        if let Err(fault) = json::check(text) {
+            remarks.push(format!("the context is not valid JSON: {fault}"));
+        }
+        let value = json::value_of(text);
         if !value.is_object() && !value.is_null() {
             remarks.push("the context is not an object".to_owned());
         }

@@ -82,7 +82,10 @@ impl CronDelivery {
         let most = match given.get("maxEventsPerDelivery") {
             None => usize::MAX,
             Some(most) => {
-                let whole = most.as_u64().and_then(|most| usize::try_from(most).ok()).filter(|most| *most > 0);
+                // 2.0 is a whole number, too.
+                let float = || most.as_f64().filter(|most| most.fract() == 0.0 && *most > 0.0).map(|most| most as u64);
+                let whole = most.as_u64().or_else(float).filter(|most| *most > 0);
+                let whole = whole.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
                 whole.ok_or_else(|| format!("invalid `maxEventsPerDelivery` {most}: expected a whole number from 1"))?
             }
         };

@@ -23,6 +23,12 @@ pub(crate) struct Draft {
     /// The id that the event has at its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_event_id: Option<String>,
+    /// The id, if it has one already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// When it happened, in ISO 8601, if that is not now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
 }
 
 fn normal() -> String {
@@ -43,11 +49,13 @@ pub(crate) struct Event {
 }
 
 impl Draft {
-    /// Makes an event with this id and timestamp.
+    /// Makes an event, with this id and timestamp unless it has its own.
     ///
     /// # Errors
     /// What does not conform to MCPE, as a phrase.
     pub(crate) fn event(self, id: String, timestamp: &str) -> Result<Event, String> {
+        let id = self.id.clone().unwrap_or(id);
+        let timestamp = self.timestamp.as_deref().unwrap_or(timestamp);
         let mut metadata = json!({"timestamp": timestamp, "priority": self.priority});
         if let Some(source) = &self.source_event_id {
             metadata["sourceEventId"] = json!(source);

@@ -225,11 +225,15 @@ impl Subscriptions {
         }
     }
 
-    /// The end of a subscription that names none: its lifetime is counted from its delivery.
+    /// The end of a subscription that names none: its lifetime is counted from its delivery, and from the first time of a
+    /// schedule that it would not reach otherwise.
     fn default_end(&self, delivery: &Delivery, now: i64) -> Option<Expiry> {
         let life = i64::try_from(self.settings.life_seconds).unwrap_or(i64::MAX).saturating_mul(SECOND);
-        let from = delivery.scheduled.as_ref().map_or(now, |scheduled| scheduled.at.max(now));
-        (life > 0).then(|| Expiry::at(from.saturating_add(life)))
+        let first = delivery.cron.as_ref().filter(|_| !delivery.realtime).and_then(|cron| cron.schedule.next(now));
+        let late = first.filter(|first| *first > now.saturating_add(life));
+        let from = delivery.scheduled.as_ref().map(|scheduled| scheduled.at).or(late).map_or(now, |from| from.max(now));
+        // From the year 2262 on, there is no later time.
+        (life > 0 && from < i64::MAX).then(|| Expiry::at(from.saturating_add(life)))
     }
 
     /// Publishes an event: sends it, keeps it for later, or reports why a subscription does not get it.

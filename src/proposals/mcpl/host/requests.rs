@@ -3,7 +3,7 @@
 use super::McplHostSide;
 use crate::proposals::host::{HostCx, RequestOutcome, ServerId};
 use crate::proposals::mcpl::{AFTER_INFERENCE, BEFORE_INFERENCE};
-use crate::wire::MessageKind;
+use crate::wire::{MessageKind, json as text};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -132,7 +132,7 @@ impl McplHostSide {
         }
         let outcome = match reply {
             RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
-                let error: Value = serde_json::from_slice(envelope.error.unwrap_or_default()).unwrap_or_default();
+                let error = text::value_of(envelope.error.unwrap_or_default());
                 let code = error["code"].as_i64().unwrap_or_default();
                 if let (RequestKind::Rollback { set, checkpoint }, -32005) = (&open.asked, code)
                     && let Some(peer) = self.peers.get_mut(&server)
@@ -141,9 +141,7 @@ impl McplHostSide {
                 }
                 Err(format!("{code} {}", error["message"].as_str().unwrap_or_default()))
             }
-            RequestOutcome::Answered { envelope, .. } => {
-                Ok(serde_json::from_slice(envelope.result.unwrap_or_default()).unwrap_or_default())
-            }
+            RequestOutcome::Answered { envelope, .. } => Ok(text::value_of(envelope.result.unwrap_or_default())),
             RequestOutcome::TimedOut => return,
             RequestOutcome::Failed(why) => Err((*why).to_owned()),
         };
@@ -155,7 +153,7 @@ impl McplHostSide {
 fn report_late(cx: &mut HostCx<'_>, server: ServerId, asked: &RequestKind, reply: &RequestOutcome<'_>) {
     let mut about = asked.about("timeout");
     if let RequestOutcome::Answered { envelope, .. } = reply
-        && let Some(result) = envelope.result.and_then(|text| serde_json::from_slice::<Value>(text).ok())
+        && let Some(result) = envelope.result.map(text::value_of)
         && result["featureSet"].is_string()
     {
         about["feature_set"] = result["featureSet"].clone();

@@ -69,7 +69,10 @@ impl Channels {
             ("channels/list", Result) => {
                 content["channels"].as_array().into_iter().flatten().for_each(|channel| self.note(channel));
             }
-            ("channels/open", Result) => self.note(&content["channel"]),
+            ("channels/open", Result) => {
+                check_opened(message, findings);
+                self.note(&content["channel"]);
+            }
             ("channels/close", Result) if content["closed"] == true => {
                 let id = message.request.and_then(|asked| asked.params["channelId"].as_str());
                 let known = self.known.get_mut(&id.unwrap_or_default().to_owned());
@@ -232,6 +235,24 @@ impl Channels {
             format!("the chunks ({} received) make up another text", output.next)
         });
     }
+}
+
+fn check_opened(message: &Observed<'_>, findings: &mut Findings) {
+    let Some(asked) = message.request else { return };
+    let (asked, opened) = (&asked.params, &message.content["channel"]);
+    if !opened.is_object() {
+        return;
+    }
+    let differs = |asked: &Value, opened: &Value| !asked.is_null() && !opened.is_null() && asked != opened;
+    let mut address = asked["address"].as_object().into_iter().flatten();
+    let other = match () {
+        () if differs(&asked["type"], &opened["type"]) => Some("type"),
+        () if address.any(|(name, part)| differs(part, &opened["address"][name])) => Some("address"),
+        () => None,
+    };
+    findings.check(&OPENED_OTHER, message.seq, other.is_none(), || {
+        format!("the server opened a channel with another {}", other.unwrap_or_default())
+    });
 }
 
 fn check_results(message: &Observed<'_>, findings: &mut Findings) {

@@ -25,7 +25,8 @@ struct Stream {
 #[derive(Debug)]
 pub(super) struct Inferences {
     turns: Recent<String, i64>,
-    before: Recent<String>,
+    /// The conversation and turn of each inference.
+    before: Recent<String, (Digest, Digest)>,
     after: Recent<String>,
     /// Open hook requests: the event's number, its time in nanoseconds, and its conversation.
     hooks: Vec<(u64, i64, Digest)>,
@@ -82,7 +83,7 @@ impl Inferences {
             findings.hold(rule);
         }
         if let Some(id) = params["inferenceId"].as_str() {
-            let again = self.before.insert(id.to_owned(), ()).is_some();
+            let again = self.before.insert(id.to_owned(), turn_of(params)).is_some();
             findings.check(&INFERENCE_REUSED, seq, !again, || {
                 format!("{id} was used by an earlier context/beforeInference")
             });
@@ -102,6 +103,12 @@ impl Inferences {
             let again = self.after.insert(id.to_owned(), ()).is_some();
             findings
                 .check(&AFTER_TWICE, seq, !again, || format!("the host sent a second context/afterInference for {id}"));
+        }
+        let before = message.content["inferenceId"].as_str().and_then(|id| self.before.get(&id.to_owned()));
+        if let Some(before) = before {
+            findings.check(&AFTER_DIFFERS, seq, *before == turn_of(message.content), || {
+                "the conversationId or turnIndex differs from that of the context/beforeInference".to_owned()
+            });
         }
         let blocks = |side| {
             let hook = &block(declared, side)?["contextHooks"]["afterInference"];
@@ -193,6 +200,11 @@ impl Inferences {
             });
         }
     }
+}
+
+/// The conversation and the turn of an inference.
+fn turn_of(params: &Value) -> (Digest, Digest) {
+    (digest(&params["conversationId"]), digest(&params["turnIndex"]))
 }
 
 /// Checks the messages and the preferences of an `inference/request`.

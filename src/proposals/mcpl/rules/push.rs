@@ -13,12 +13,19 @@ pub(super) struct Pushes {
     /// The contents and the ids of events without an answer so far, and the ids of those that were answered with an
     /// error, by their contents.
     open: Recent<IdKey, (Digest, String)>,
+    /// The feature set and payload of each event.
+    events: Recent<String, Digest>,
     failed: Recent<Digest, String>,
 }
 
 impl Default for Pushes {
     fn default() -> Self {
-        Self { accepted: Recent::new(4096), open: Recent::new(256), failed: Recent::new(256) }
+        Self {
+            accepted: Recent::new(4096),
+            open: Recent::new(256),
+            events: Recent::new(4096),
+            failed: Recent::new(256),
+        }
     }
 }
 
@@ -58,6 +65,12 @@ impl Pushes {
     /// Checks whether an event repeats one that failed.
     fn pushed(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let (Some(id), Some(event)) = (message.envelope.id, message.content["eventId"].as_str()) else { return };
+        let event_itself =
+            digest(&Value::from_iter(["featureSet", "payload"].map(|name| message.content[name].clone())));
+        let before = self.events.insert(event.to_owned(), event_itself);
+        findings.check(&EVENT_ID_REUSED, message.seq, before.is_none_or(|before| before == event_itself), || {
+            format!("the server used the eventId {event:?} before, for another event")
+        });
         let parts = ["featureSet", "timestamp", "origin", "payload"].map(|name| message.content[name].clone());
         let contents = digest(&Value::from_iter(parts));
         if let Some(failed) = self.failed.get(&contents) {

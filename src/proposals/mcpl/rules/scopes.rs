@@ -6,6 +6,8 @@
 use super::channels::Channels;
 use super::sets::Sets;
 use super::*;
+use crate::proposals::ON_ITS_WAY_NS;
+use crate::proposals::Rule;
 use crate::proposals::mcpl::scope_lists::{ScopeLists, Standing};
 use crate::proposals::recent::Recent;
 
@@ -15,8 +17,8 @@ const MAX_ENTRIES: usize = 4096;
 /// The scopes of one connection.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    /// The host's lists by feature set.
-    lists: Recent<String, ScopeLists>,
+    /// The host's lists by feature set, and when it sent them, in nanoseconds.
+    lists: Recent<String, (ScopeLists, i64)>,
     /// Feature sets and labels that the host approved.
     approved: Recent<(String, String)>,
     /// The feature sets that the definitions of tools name (AMB-C4).
@@ -42,7 +44,7 @@ impl Scopes {
         match (method, message.envelope.kind) {
             ("featureSets/update", Notification | Request) => {
                 for (set, lists) in message.content["scopes"].as_object().into_iter().flatten() {
-                    self.lists.insert(set.clone(), ScopeLists::read(lists));
+                    self.lists.insert(set.clone(), (ScopeLists::read(lists), message.time));
                 }
             }
             ("scope/elevate", Result) => self.decided(message, findings),
@@ -59,15 +61,22 @@ impl Scopes {
         if is_approved {
             self.approved.insert((set.to_owned(), label.to_owned()), ());
         }
-        let Some(lists) = self.lists.get(&set.to_owned()) else { return };
-        let standing = lists.judge(&[label]);
-        findings.check(&SCOPE_BLACKLISTED, message.seq, !is_approved || standing != Standing::Forbidden, || {
-            format!("the host approved {label:?} for {set:?}, although its blacklist matches it")
+        let Some((lists, _)) = self.lists.get(&set.to_owned()) else { return };
+        let (is_black, is_white) = (lists.names_black(&[label]), lists.names_white(&[label]));
+        findings.check(&SCOPE_BLACKLISTED, message.seq, !is_approved || !is_black, || {
+            format!("the host approved {label:?} for {set:?}, although it is on its blacklist")
         });
-        let is_permitted = standing == Standing::Allowed && !lists.may_be_black(&[label]);
-        findings.check(&SCOPE_WHITELISTED, message.seq, is_approved || !is_permitted, || {
-            format!("the host denied {label:?} for {set:?}, although its whitelist matches it")
+        let may_be_black = lists.may_be_black(&[label]);
+        findings.check(&SCOPE_WHITELISTED, message.seq, is_approved || !is_white || may_be_black, || {
+            format!("the host denied {label:?} for {set:?}, although it is on its whitelist")
         });
+        let (does, list) = match lists.judge(&[label]) {
+            Standing::Forbidden if !is_black => (is_approved, "approved it, although its blacklist"),
+            Standing::Allowed if !is_white && !may_be_black => (!is_approved, "denied it, although its whitelist"),
+            _ => return,
+        };
+        findings
+            .check(&SCOPE_PATTERN, message.seq, !does, || format!("{label:?} for {set:?}: the host {list} matches it"));
     }
 
     /// Handles a list of tools.
@@ -105,29 +114,74 @@ impl Scopes {
             format!("the host called {tool:?} of the scoped feature set {set:?} without a scope")
         });
         let Some(label) = message.content["scope"]["label"].as_str() else { return };
-        let Some(lists) = self.lists.get(&set.to_owned()).filter(|_| !self.lost) else { return };
+        let Some((lists, _)) = self.lists.get(&set.to_owned()).filter(|_| !self.lost) else { return };
         let is_approved = self.approved.contains(&(set.to_owned(), label.to_owned()));
-        let is_forbidden = lists.judge(&[label]) == Standing::Forbidden;
-        findings.check(&CALL_BLACKLISTED, seq, is_approved || !is_forbidden, || {
+        let is_black = lists.names_black(&[label]);
+        findings.check(&CALL_BLACKLISTED, seq, is_approved || !is_black, || {
+            format!("the host called {tool:?} with {label:?}, which is on the blacklist of {set:?}")
+        });
+        let is_matched = !is_black && lists.judge(&[label]) == Standing::Forbidden;
+        findings.check(&SCOPE_PATTERN, seq, is_approved || !is_matched, || {
             format!("the host called {tool:?} with {label:?}, which the blacklist of {set:?} matches")
         });
     }
 
     /// Checks a `channels/publish` against the lists of the feature sets for it.
     pub(super) fn published(&self, message: &Observed<'_>, known: (&Channels, &Sets), findings: &mut Findings) {
-        let (channels, sets) = known;
-        sets.check_used(sets.using("channels.publish"), message, findings);
-        let Some(id) = message.content["channelId"].as_str().filter(|_| !self.lost) else { return };
-        let Some(names) = channels.names(id) else { return };
+        known.1.check_used(known.1.using("channels.publish"), message, findings);
+        if let Some(id) = message.content["channelId"].as_str() {
+            self.check_channel(&PUBLISH_SCOPE, (id, "channels.publish"), message, known, findings);
+        }
+    }
+
+    /// Checks the channels of which a message says what happens in them.
+    pub(super) fn observed(&self, message: &Observed<'_>, known: (&Channels, &Sets), findings: &mut Findings) {
+        use MessageKind::{Notification, Request};
+        if !matches!(message.envelope.kind, Notification | Request) {
+            return;
+        }
+        let one = std::slice::from_ref(message.content);
+        let messages = match message.method {
+            Some("channels/outgoing/chunk" | "channels/outgoing/complete") => one,
+            Some("channels/incoming") => message.content["messages"].as_array().map_or(&[][..], Vec::as_slice),
+            _ => return,
+        };
+        for id in messages.iter().filter_map(|message| message["channelId"].as_str()) {
+            self.check_channel(&OBSERVE_SCOPE, (id, "channels.observe"), message, known, findings);
+        }
+    }
+
+    /// Checks a channel against the lists of the feature sets that use it.
+    fn check_channel(
+        &self,
+        rule: &'static Rule,
+        (id, used): (&str, &str),
+        message: &Observed<'_>,
+        (channels, sets): (&Channels, &Sets),
+        findings: &mut Findings,
+    ) {
+        let Some(names) = channels.names(id).filter(|_| !self.lost) else { return };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        for set in sets.using("channels.publish") {
-            let Some(lists) = self.lists.get(&set.to_owned()) else { continue };
+        let (sender, grace) = match message.direction {
+            Direction::ClientToServer => ("host", 0),
+            Direction::ServerToClient => ("server", ON_ITS_WAY_NS),
+        };
+        let method = message.method.unwrap_or_default();
+        for set in sets.using(used) {
+            let Some((lists, time)) = self.lists.get(&set.to_owned()) else { continue };
             let is_approved = names.iter().any(|name| self.approved.contains(&(set.to_owned(), (*name).to_owned())));
-            let is_forbidden = lists.judge(&names) == Standing::Forbidden;
+            if message.time.saturating_sub(*time) < grace {
+                continue;
+            }
+            let is_black = lists.names_black(&names);
             let is_left_out = lists.has_whitelist() && !lists.may_be_white(&names);
-            findings.check(&PUBLISH_SCOPE, message.seq, is_approved || !(is_forbidden || is_left_out), || {
-                let list = if is_forbidden { "the blacklist matches it" } else { "the whitelist does not match it" };
-                format!("the host published to {id:?}, but for {set:?}, {list}")
+            findings.check(rule, message.seq, is_approved || !is_black && !is_left_out, || {
+                let list = if is_black { "it is on the blacklist" } else { "the whitelist does not match it" };
+                format!("the {sender} sent {method} for {id:?}, but for {set:?}, {list}")
+            });
+            let is_matched = !is_black && lists.judge(&names) == Standing::Forbidden;
+            findings.check(&SCOPE_PATTERN, message.seq, is_approved || !is_matched, || {
+                format!("the {sender} sent {method} for {id:?}, which the blacklist of {set:?} matches")
             });
         }
     }

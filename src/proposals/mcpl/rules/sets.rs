@@ -69,9 +69,16 @@ impl Sets {
             let switch = self.switches.of(set, message.time);
             switch.is_some_and(|switch| !switch.enabled && message.time.saturating_sub(switch.time) >= grace)
         };
-        let all = is_disabled(first) && sets.all(is_disabled);
+        let mut is_one_of_several = false;
+        let all = is_disabled(first)
+            && sets.all(|set| {
+                is_one_of_several = true;
+                is_disabled(set)
+            });
         findings.check(&USED_DISABLED, message.seq, !all, || {
-            format!("the {sender} sent {}, but the host had disabled {first:?}", message.method.unwrap_or_default())
+            let others = if is_one_of_several { " and all others that it may belong to" } else { "" };
+            let method = message.method.unwrap_or_default();
+            format!("the {sender} sent {method}, but the host had disabled {first:?}{others}")
         });
     }
 
@@ -183,6 +190,13 @@ impl Sets {
         }
         let Some(asked) = message.request else { return };
         let Some(set) = asked.params["featureSet"].as_str() else { return };
+        let is_enabled = |time: i64| self.switches.of(set, time).is_some_and(|switch| switch.enabled);
+        if self.get(set).is_some() && is_enabled(asked.time) {
+            let is_wrong = message.content["code"] == -32001 && is_enabled(message.time);
+            findings.check(&REFUSAL_CODE, message.seq, !is_wrong, || {
+                format!("the host enabled {set:?}, but sent error -32001, which is for disabled sets")
+            });
+        }
         let (what, code) = match self.switches.of(set, asked.time) {
             _ if self.is_unknown(set) => ("is not declared", -32003),
             Some(switch) if !switch.enabled => ("is disabled", -32001),

@@ -12,6 +12,8 @@ pub(super) struct States {
     checkpoints: Recent<String, Option<Digest>>,
     /// The feature set and the checkpoint of the last rollback, until the server returns the set's next one.
     rolled_back: Option<(String, String)>,
+    /// The feature sets that have a state, or tools whose set is unknown.
+    begun: Recent<String>,
     reconstruction: Reconstruction,
     lost: bool,
 }
@@ -21,6 +23,7 @@ impl Default for States {
         Self {
             checkpoints: Recent::new(4096),
             rolled_back: None,
+            begun: Recent::new(4096),
             reconstruction: Reconstruction::default(),
             lost: false,
         }
@@ -37,6 +40,13 @@ impl States {
     /// Whether the server may have returned a checkpoint.
     fn may_know(&self, checkpoint: &str) -> bool {
         self.checkpoints.contains(&checkpoint.to_owned()) || self.checkpoints.has_forgotten() || self.lost
+    }
+
+    /// Remembers a checkpoint of which only the id is known.
+    fn note(&mut self, checkpoint: &str) {
+        if !self.checkpoints.contains(&checkpoint.to_owned()) {
+            self.checkpoints.insert(checkpoint.to_owned(), None);
+        }
     }
 
     /// Checks a `tools/call` or its response. `set` is the tool's feature set, if it is known.
@@ -59,9 +69,7 @@ impl States {
             findings.check(&UNKNOWN_CHECKPOINT, message.seq, known, || {
                 format!("the host named the checkpoint {checkpoint:?}, which the server never returned")
             });
-            if !known {
-                self.checkpoints.insert(checkpoint.to_owned(), None);
-            }
+            self.note(checkpoint);
         }
     }
 
@@ -80,9 +88,13 @@ impl States {
                 format!("the parent is {} after a rollback to {target:?}", state["parent"])
             });
         }
+        // The first state of a feature set may continue an older session.
+        let tool = || message.request.and_then(|asked| asked.params["name"].as_str()).unwrap_or_default();
+        let is_first = self.begun.insert(set.unwrap_or_else(tool).to_owned(), ()).is_none();
         if let Some(parent) = parent {
-            let known = self.may_know(parent);
+            let known = is_first && parent != checkpoint || self.may_know(parent);
             findings.check(&UNKNOWN_PARENT, seq, known, || format!("the server never returned the parent {parent:?}"));
+            self.note(parent);
         }
         let reported = digest(&Value::from_iter(["data", "patch", "parent"].map(|name| state[name].clone())));
         let first = self.checkpoints.get(&checkpoint.to_owned()).copied();
@@ -106,7 +118,7 @@ impl States {
                 }
             }
             ("state/rollback", MessageKind::Result) => self.rolled_back(message, findings),
-            ("state/rollback", MessageKind::Error) => self.rollback_refused(message, findings),
+            ("state/rollback", MessageKind::Error) => self.rollback_refused(message, sets, findings),
             _ => {}
         }
     }
@@ -119,17 +131,18 @@ impl States {
         });
         let success = message.content["success"] == true;
         let says_why = message.content["reason"].as_str().is_some_and(|reason| !reason.is_empty());
-        findings.check(&ROLLBACK_REASON, message.seq, success || says_why, || "the result has no reason".to_owned());
-        let known = self.may_know(wanted);
-        findings.check(&ROLLBACK_UNKNOWN, message.seq, known, || {
-            format!("the server never returned {wanted:?}, but answered with success: {success}")
-        });
+        let is_silent = message.content["success"] == false && !says_why;
+        findings.check(&ROLLBACK_REASON, message.seq, !is_silent, || "the result has no reason".to_owned());
         if success {
+            findings.check(&ROLLBACK_UNKNOWN, message.seq, self.may_know(wanted), || {
+                format!("the server never returned {wanted:?}, but rolled back to it")
+            });
+            self.note(wanted);
             let set = message.request.and_then(|asked| asked.params["featureSet"].as_str()).unwrap_or_default();
             self.rolled_back = Some((set.to_owned(), answered.as_str().unwrap_or(wanted).to_owned()));
             self.reconstruction.rolled_back(wanted, answered.as_str().unwrap_or(wanted), message.time);
-            if let Some(fresh) = answered.as_str().filter(|fresh| *fresh != wanted) {
-                self.checkpoints.insert(fresh.to_owned(), None);
+            if let Some(fresh) = answered.as_str() {
+                self.note(fresh);
             }
         }
     }
@@ -137,12 +150,14 @@ impl States {
 
 impl States {
     /// The server never returned the checkpoint, or no longer has it.
-    fn rollback_refused(&self, message: &Observed<'_>, findings: &mut Findings) {
+    fn rollback_refused(&self, message: &Observed<'_>, sets: &Sets, findings: &mut Findings) {
         let Some(wanted) = message.request.and_then(|asked| asked.params["checkpoint"].as_str()) else { return };
         let code = message.content["code"].as_i64().unwrap_or_default();
         // The rollback may have been refused for another reason: an unknown method, or a disabled or unknown set.
         let is_refusal = code == errors::INVALID_PARAMS && asked_correctly("state/rollback", message);
-        let is_other = is_refusal || matches!(code, -32017 | -32023 | -32024);
+        let set = message.request.and_then(|asked| asked.params["featureSet"].as_str()).unwrap_or_default();
+        let is_other =
+            is_refusal || matches!(code, -32017 | -32023 | -32024) || code == -32003 && sets.get(set).is_some();
         findings.check(&ROLLBACK_CODE, message.seq, !is_other, || {
             format!("the server refused the rollback to {wanted:?} with error {code}")
         });

@@ -3,6 +3,7 @@
 
 use super::{CONSOLIDATION, EXTRACTION, NOTES_SET, PAGES, PROACTIVE, RETRIEVAL};
 use crate::proposals::mcpl::scope_lists::ScopeLists;
+use crate::proposals::mcpl::switches::Switches;
 use crate::proposals::mcpl::{self, DESCRIPTOR, PUSH_EVENT};
 use crate::proposals::server::{Refusal, Unsent};
 use crate::proposals::{Declared, Side};
@@ -76,15 +77,19 @@ pub(super) struct Update {
 pub(super) struct Negotiated {
     host: Value,
     sets: Map<String, Value>,
-    disabled: BTreeSet<String>,
+    switches: Switches,
+    is_updated: bool,
     scopes: BTreeMap<String, ScopeLists>,
     form: SetsForm,
 }
 
+/// The number of sets whose scopes are kept. The host may send scopes before the server declares the set.
+const MAX_SCOPES: usize = 4096;
+
 impl Default for Negotiated {
     fn default() -> Self {
-        let (disabled, scopes) = (BTreeSet::new(), BTreeMap::new());
-        Self { host: Value::Null, sets: own_sets(), disabled, scopes, form: SetsForm::default() }
+        let (switches, scopes) = (Switches::default(), BTreeMap::new());
+        Self { host: Value::Null, sets: own_sets(), switches, is_updated: false, scopes, form: SetsForm::default() }
     }
 }
 
@@ -151,38 +156,44 @@ impl Negotiated {
         self.form = form;
     }
 
-    /// Applies a `featureSets/update` as a change (AMB-C3). A set in both lists is disabled. `memory.*` matches all
-    /// sets below `memory.`, and `*` all sets (MCPL 0.4 §6.3). New scopes of a set replace the earlier ones.
+    /// Applies a `featureSets/update` as a change (AMB-C3). A set in both lists is disabled, unless only one of the lists
+    /// has its exact name. `memory.*` matches all sets below `memory.`, and `*` all sets (MCPL 0.4 §6.3), also those
+    /// that the server declares later. New scopes of a set replace the earlier ones.
     pub(super) fn update(&mut self, params: &Value) -> Update {
         let mut update = Update::default();
-        let before = self.disabled.clone();
-        for (list, off) in [("enabled", false), ("disabled", true)] {
-            for name in params.get(list).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-                let named: Vec<String> = self.sets.keys().filter(|set| mcpl::matches_set(name, set)).cloned().collect();
-                if named.is_empty() {
+        let before = self.disabled();
+        for list in ["enabled", "disabled"] {
+            for name in params[list].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                if !self.sets.keys().any(|set| mcpl::matches_set(name, set)) {
                     update.unknown.push(name.to_owned());
-                }
-                for set in named {
-                    if off {
-                        self.disabled.insert(set);
-                    } else {
-                        self.disabled.remove(&set);
-                    }
                 }
             }
         }
-        for (set, rules) in params.get("scopes").and_then(Value::as_object).into_iter().flatten() {
+        self.switches.update(params, 0);
+        self.is_updated = true;
+        for (set, rules) in params["scopes"].as_object().into_iter().flatten() {
             let is_known = self.sets.contains_key(set);
             if is_known { &mut update.scopes } else { &mut update.unknown }.push(set.clone());
-            if is_known {
+            if is_known || self.scopes.len() < MAX_SCOPES {
                 self.scopes.insert(set.clone(), ScopeLists::read(rules));
             }
         }
+        let after = self.disabled();
         let listed =
             |sets: &BTreeSet<String>, but: &BTreeSet<String>| sets.difference(but).cloned().collect::<Vec<_>>();
-        update.enabled = listed(&before, &self.disabled);
-        update.disabled = listed(&self.disabled, &before);
+        update.enabled = listed(&before, &after);
+        update.disabled = listed(&after, &before);
         update
+    }
+
+    /// Whether the host's first `featureSets/update` is still to come (MCPL 0.4 §5.3).
+    pub(super) fn awaits_update(&self) -> bool {
+        !self.is_updated && self.host.get("featureSets") != Some(&Value::Bool(false))
+    }
+
+    /// The declared sets that the host disabled.
+    fn disabled(&self) -> BTreeSet<String> {
+        self.sets.keys().filter(|set| self.switches.disable(set)).cloned().collect()
     }
 
     /// Changes the declared sets before a `featureSets/changed` (MCPL 0.4 §6.7).
@@ -198,8 +209,6 @@ impl Negotiated {
         }
         for set in removed {
             self.sets.remove(set);
-            self.disabled.remove(set);
-            self.scopes.remove(set);
         }
         self.sets.extend(added.clone());
         Ok(())
@@ -207,7 +216,7 @@ impl Negotiated {
 
     /// Whether a set is enabled. Sets that the host never named are.
     pub(super) fn is_on(&self, set: &str) -> bool {
-        self.sets.contains_key(set) && !self.disabled.contains(set)
+        self.sets.contains_key(set) && !self.switches.disable(set)
     }
 
     /// Checks whether a set may be used (MCPL 0.4 §6.6).

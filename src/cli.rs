@@ -205,8 +205,12 @@ fn usage_reason(error: &str) -> &str {
 /// Prints help, or reports an invalid command line.
 fn refuse(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        return match error.print().and_then(|()| io::stdout().flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                complain(CommandError::output(error), &Printer::new(ColorChoice::Auto))
+            }
+            _ => ExitCode::SUCCESS,
+        };
     }
     let reason = CommandError::usage(usage_reason(&error.to_string()));
     if error.kind() == clap::error::ErrorKind::UnknownArgument {

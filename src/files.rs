@@ -9,3 +9,4 @@ pub(crate) mod output;
 pub(crate) mod places;
 pub(crate) mod pruning;
 pub(crate) mod reels;
+pub(crate) mod text;

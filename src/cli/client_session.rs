@@ -334,7 +334,7 @@ pub(super) fn report(output: &Output, context: &Context) {
 }
 
 /// What a server sent in place of a response.
-fn in_place_of_response(instead: &InsteadOfResponse) -> Vec<String> {
+pub(super) fn in_place_of_response(instead: &InsteadOfResponse) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let described = |id: &[u8]| match id.first() {
         Some(b'"') => format!("{} (text)", text(id)),

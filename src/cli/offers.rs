@@ -46,7 +46,7 @@ pub(super) async fn of_server(
     match listed {
         Ok(surface) => {
             let taken = take(&surface);
-            server.end_answered(connection.runner, context.notices(), |_| ()).await;
+            server.end_answered(connection.runner, context.notices(), |_| ()).await?;
             taken.map(|()| surface)
         }
         Err(error) => {

@@ -2,15 +2,12 @@
 
 use super::project;
 use crate::error::CommandError;
+use crate::files::text::{SMALL, read_text};
 use crate::pack::{Pack, SHIPPED};
 use crate::proposals::Registry;
 use clap::Args;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-
-/// Larger files are refused. Unit: bytes.
-const MAX_BYTES: u64 = 1 << 20;
 
 /// Packs.
 #[derive(Clone, Debug, Default, Args)]
@@ -72,7 +69,7 @@ fn read(path: &Path, origin: &str) -> Result<Pack, CommandError> {
     };
     let text = match shipped(path) {
         Some(text) => text.to_owned(),
-        None => file(path).map_err(|error| unreadable(&error))?,
+        None => read_text(path, SMALL).map_err(|error| unreadable(&error))?,
     };
     Pack::read(&text).map_err(|error| CommandError::document(path, &error))
 }
@@ -84,13 +81,4 @@ pub(crate) fn shipped(path: &Path) -> Option<&'static str> {
 
 fn names() -> String {
     SHIPPED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
-}
-
-fn file(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MAX_BYTES {
-        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 1 MiB")),
-        false => Ok(text),
-    }
 }

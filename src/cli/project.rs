@@ -3,13 +3,9 @@
 use super::packs::shipped;
 use crate::config::project::{FILE_NAME, ProjectFile, ProjectFileError};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::text::{SMALL, read_text};
 use serde::de::DeserializeOwned;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// Larger files are refused. Unit: bytes.
-const MAX_BYTES: u64 = 1 << 20;
 
 /// The settings in the table `name` of the nearest `.mcpreel.toml`: in the current folder, or in one of its parents up
 /// to the root of the repository (the first folder with `.git`) or the home folder. Without a file, the defaults.
@@ -38,7 +34,7 @@ pub(super) fn packs() -> Result<Vec<PathBuf>, CommandError> {
 /// The file and its text, if there is one.
 fn found() -> Result<Option<(PathBuf, String)>, CommandError> {
     let Some(path) = find() else { return Ok(None) };
-    let text = read(&path).map_err(|error| CommandError::reading(&path, &error))?;
+    let text = read_text(&path, SMALL).map_err(|error| CommandError::reading(&path, &error))?;
     Ok(Some((path, text)))
 }
 
@@ -59,13 +55,4 @@ fn find() -> Option<PathBuf> {
         }
     }
     None
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MAX_BYTES {
-        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 1 MiB")),
-        false => Ok(text),
-    }
 }

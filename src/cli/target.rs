@@ -7,6 +7,7 @@ use crate::config::clients::{self, Found};
 use crate::config::entry::{Overrides, Server};
 use crate::config::expand::{Names, env_file, expand};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::text::{SMALL, read_text};
 use crate::process::child::ServerCommand;
 use crate::runtime::host_servers::ServerLocation;
 use crate::sessions::live::{self, JoinRoute};
@@ -454,7 +455,7 @@ fn unset(name: &str, option: &str) -> CommandError {
 }
 
 fn read_env_file(path: &Path) -> Result<Vec<(String, String)>, CommandError> {
-    std::fs::read_to_string(path).map(|text| env_file(&text)).map_err(|error| CommandError::reading(path, &error))
+    read_text(path, SMALL).map(|text| env_file(&text)).map_err(|error| CommandError::reading(path, &error))
 }
 
 /// Parses `Name: value`.

@@ -5,6 +5,7 @@ use super::tree::{Format, parse};
 use super::yaml::{self, Dialect};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::{self, Replacement};
+use crate::files::text::{LARGE, read_text};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -37,7 +38,7 @@ impl ConfigFile {
     /// The file cannot be read or parsed.
     pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
         let path = absolute(path);
-        let whole = std::fs::read_to_string(&path).map_err(|error| CommandError::reading(&path, &error))?;
+        let whole = read_text(&path, LARGE).map_err(|error| CommandError::reading(&path, &error))?;
         let (has_bom, text) = match whole.strip_prefix(BOM) {
             Some(rest) => (true, rest.to_owned()),
             None => (false, whole),

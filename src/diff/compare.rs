@@ -321,18 +321,17 @@ impl Comparer<'_> {
     fn lists(&mut self, left: &[Node], right: &[Node]) {
         let by_name = ["name", "uri", "id"]
             .into_iter()
-            .find_map(|member| Some((member, names_of(left, member)?, names_of(right, member)?)));
+            .find_map(|member| Some((names_of(left, member)?, names_of(right, member)?)));
         match by_name {
-            Some((member, names, others)) => self.named_lists(member, (left, &names), (right, &others)),
+            Some((names, others)) => self.named_lists((left, &names), (right, &others)),
             None => self.plain_lists(left, right),
         }
     }
 
     /// Compares lists whose items have names: finds removed and added items, and changes in the others.
-    fn named_lists(&mut self, member: &str, left: (&[Node], &[&str]), right: (&[Node], &[&str])) {
+    fn named_lists(&mut self, left: (&[Node], &[&str]), right: (&[Node], &[&str])) {
         self.items_by_name(left, right);
-        // Tools and resources are sets, but the messages of a conversation are not.
-        if self.options.exact || self.options.order || member == "id" {
+        if self.options.exact || self.options.order || !self.is_of_listing() {
             let common = |names: &[&str], others: &[&str]| -> Vec<String> {
                 let others: HashSet<&str> = others.iter().copied().collect();
                 names.iter().filter(|name| others.contains(**name)).map(|name| (*name).to_owned()).collect()
@@ -343,6 +342,14 @@ impl Comparer<'_> {
                 &others.iter().map(String::as_str).collect::<Vec<_>>(),
             );
         }
+    }
+
+    /// Whether the current place is in a list of what a side offers, which is a set. Any other order may mean something.
+    fn is_of_listing(&self) -> bool {
+        const LISTINGS: [&str; 5] = ["/tools", "/prompts", "/resources", "/resourceTemplates", "/roots"];
+        let below = |list: &&str| self.place.strip_prefix(*list);
+        self.side == UnitSide::Result
+            && LISTINGS.iter().filter_map(below).any(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     fn items_by_name(&mut self, left: (&[Node], &[&str]), right: (&[Node], &[&str])) {

@@ -54,6 +54,8 @@ pub(crate) enum View {
 pub(crate) struct Shown<'a> {
     /// The names of A and B.
     pub names: [&'a str; 2],
+    /// The names are those of files that can be compared again.
+    pub has_files: bool,
     /// The differences.
     pub report: &'a Report,
     /// The differences by method and tool.
@@ -98,7 +100,7 @@ pub(crate) fn text(shown: &Shown<'_>, view: View, style: &DiffStyle, width: Opti
     if !shown.is_only_latency {
         volatile::text(report, out);
     }
-    if offers_differ(shown) {
+    if shown.has_files && offers_differ(shown) {
         let [left, right] = shown.names.map(visible_text);
         let _ = writeln!(out, "`mcpreel diff --surface {left} {right}` says whether the changed offer breaks clients");
     }
@@ -407,6 +409,7 @@ mod tests {
         let rows = crate::diff::summary(&report, &left, &std::collections::HashSet::new());
         show(&Shown {
             names: ["a.reel", "b.reel"],
+            has_files: true,
             report: &report,
             rows: &rows,
             renamed: &[],

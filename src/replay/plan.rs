@@ -7,6 +7,7 @@ use super::modern;
 use super::safety::{self, Annotations};
 use crate::session::filter::{Filter, FilterInput};
 use crate::wire::MessageKind;
+use crate::wire::text::visible_text;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -266,14 +267,14 @@ fn is_sent(entry: &Entry) -> bool {
     entry.is_clients() && !entry.kind.is_response() && (entry.kind != MessageKind::Batch || entry.answers.is_empty())
 }
 
-/// Returns the method of a message, and the tool that it calls.
+/// Returns the method of a message, and the tool that it calls, as text for a terminal.
 pub(super) fn label(entry: &Entry) -> String {
     let method = entry.method.as_deref().unwrap_or_else(|| entry.kind.name());
-    match safety::tool_of(entry) {
+    visible_text(&match safety::tool_of(entry) {
         _ if !entry.is_clients() => format!("{method} of the server"),
         Some(tool) => format!("{method} {tool}"),
         None => method.to_owned(),
-    }
+    })
 }
 
 /// Returns the entries that need not come: the omitted ones, their answers, and what the server sent after them, with the

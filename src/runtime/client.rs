@@ -145,7 +145,7 @@ pub(crate) struct InsteadOfResponse {
 
 impl InsteadOfResponse {
     /// The request is among these outputs.
-    fn to_request(outputs: &[Output]) -> Self {
+    pub(crate) fn to_request(outputs: &[Output]) -> Self {
         let sent = outputs.iter().find_map(|output| match output {
             Output::Send(message) => Envelope::scan(message).id.map(|id| id.0.to_vec()),
             _ => None,

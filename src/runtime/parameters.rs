@@ -3,8 +3,8 @@
 //! `@FILE`, or `-`.
 
 use crate::error::{CommandError, ErrorKind};
+use crate::files::text::{LARGE, bytes_of, read_bytes};
 use serde_json::{Map, Value};
-use std::io::Read;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -141,7 +141,7 @@ impl<'a> Source<'a> {
         match self {
             Self::Literal(text) => Ok(text.as_bytes().to_vec()),
             Self::Stdin => read_stdin(),
-            Self::File(path) => std::fs::read(path).map_err(|error| {
+            Self::File(path) => read_bytes(path, LARGE).map_err(|error| {
                 CommandError::reading(path, &error).hint("@NAME is the content of a file; @@ stands for a literal @")
             }),
         }
@@ -172,9 +172,7 @@ fn read_stdin() -> Result<Vec<u8>, CommandError> {
                 .hint("write the text to a file, and give its name as @FILE")
         });
     }
-    let mut text = Vec::new();
-    std::io::stdin()
-        .read_to_end(&mut text)
+    let text = bytes_of(std::io::stdin(), LARGE)
         .map_err(|error| CommandError::new(ErrorKind::Input, format!("cannot read stdin: {error}")))?;
     let _ = STDIN.set(Ok(text.clone()));
     Ok(text)

@@ -99,7 +99,7 @@ impl Peer {
         let since = Instant::now();
         let advice = Arc::clone(&self.advice);
         let grace = if error.kind == ErrorKind::Timeout { Grace::SHORT } else { Grace::USUAL };
-        let status = self.end_within(grace, notices).await.filter(|_| since.elapsed() < BY_ITSELF);
+        let status = self.end_within(grace, notices).await.0.filter(|_| since.elapsed() < BY_ITSELF);
         let when = ["the server closed the connection", "the server ended"]
             .into_iter()
             .find_map(|beginning| error.message.strip_prefix(beginning));
@@ -113,19 +113,26 @@ impl Peer {
     }
 
     /// Lets the server end and finishes the reel.
-    pub(crate) async fn end(self, notices: Notices) -> Option<ExitStatus> {
-        self.end_within(Grace::USUAL, notices).await
+    ///
+    /// # Errors
+    /// Traffic is missing in the reel.
+    pub(crate) async fn end(self, notices: Notices) -> Result<Option<ExitStatus>, CommandError> {
+        let (status, recorded) = self.end_within(Grace::USUAL, notices).await;
+        recorded.map(|()| status)
     }
 
     /// Closes the connection after everything was answered, lets the server end, and finishes the reel. Nobody waits for
     /// anything else of a server that was started: after [`AFTER_ANSWER`], it gets SIGTERM, and after as much again
     /// SIGKILL. `closed` gets how the connection ended, before the server has.
+    ///
+    /// # Errors
+    /// Traffic is missing in the reel.
     pub(crate) async fn end_answered<E: Engine>(
         self,
         runner: Runner<E>,
         notices: Notices,
         closed: impl FnOnce(&Closing),
-    ) {
+    ) -> Result<(), CommandError> {
         let began = Instant::now();
         let closing = match self.is_started() {
             true => runner.close_within(AFTER_ANSWER).await,
@@ -133,10 +140,10 @@ impl Peer {
         };
         closed(&closing);
         let own = AFTER_ANSWER.saturating_sub(began.elapsed());
-        self.end_within(Grace { own, after_signal: AFTER_ANSWER }, notices).await;
+        self.end_within(Grace { own, after_signal: AFTER_ANSWER }, notices).await.1
     }
 
-    async fn end_within(self, grace: Grace, notices: Notices) -> Option<ExitStatus> {
+    async fn end_within(self, grace: Grace, notices: Notices) -> (Option<ExitStatus>, Result<(), CommandError>) {
         let (status, was_signalled) = match self.server {
             Some(server) => server.end(grace).await,
             None => (None, false),
@@ -144,13 +151,17 @@ impl Peer {
         if let Some(exchanges) = &self.exchanges {
             exchanges.finish();
         }
-        if let Some(recording) = self.recording {
+        let recorded = self.recording.map_or(Ok(()), |recording| {
             recording.recorder().note_end(status, !was_signalled, None);
             let (summary, end) = recording.finish();
-            // The reel was optional, so a failure to write it is only reported.
-            let _ = end.report(&summary, notices.is_verbose, notices.warn);
-        }
-        status
+            end.report(&summary, notices.is_verbose, notices.warn)?;
+            match summary.lost_bytes {
+                0 => Ok(()),
+                _ => Err(CommandError::new(ErrorKind::Internal, "the reel is incomplete")
+                    .hint("make room on the disk, or record to another folder")),
+            }
+        });
+        (status, recorded)
     }
 }
 

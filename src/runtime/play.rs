@@ -10,6 +10,7 @@ pub(crate) mod sessions;
 pub(crate) mod virtual_time;
 
 use crate::error::CommandError;
+use crate::files::text::{LARGE, read_text};
 use crate::host::engine::{ModelReply, Order, Output};
 use crate::host::prompt::Prompt;
 use crate::proposals::Severity;
@@ -226,7 +227,7 @@ impl<S: Stage, O: FnMut(Duration, &Observation<'_>) -> Result<(), S::Error>> Pla
 ///
 /// The file cannot be read, or is invalid; the error names the line.
 pub(crate) fn read(path: &Path) -> Result<Scenario, CommandError> {
-    let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
+    let text = read_text(path, LARGE).map_err(|error| CommandError::reading(path, &error))?;
     Scenario::read(&text).map_err(|error| CommandError::document(path, &error))
 }
 

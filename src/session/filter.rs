@@ -389,7 +389,7 @@ pub(crate) const TERMS: &[(&str, &str)] = &[
     ("seq:12..20", "the event's number, or the first and the last"),
     ("error", "JSON-RPC errors, tool errors, malformed lines, HTTP failures, a server that exits with an error"),
     ("injected", "messages injected by mcpreel"),
-    ("slow:>500ms", "responses by latency (>, >=, <, <=; ns, us, ms, s, m)"),
+    ("slow:>500ms", "responses by latency (>, >=, <, <=; ns, us, ms, s, m, h)"),
     ("size:>10k", "events by size (>, >=, <, <=; k, M, G)"),
     ("text:\"commit\"", "text anywhere in the message, ignoring case"),
 ];
@@ -411,6 +411,16 @@ fn meant(word: &str) -> Option<&'static str> {
     })
 }
 
+/// The operator, or the negated term, that a user probably meant.
+fn operator(token: &str) -> Option<String> {
+    Some(match token {
+        "&" | "&&" | "AND" | "And" => "and".to_owned(),
+        "|" | "||" | "OR" | "Or" => "or".to_owned(),
+        "!" | "NOT" | "Not" => "not".to_owned(),
+        _ => format!("not {}", token.strip_prefix(['!', '-'])?),
+    })
+}
+
 fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
     let wrong = |reason: String| FilterError { reason, at: token.to_owned() };
     match token {
@@ -423,22 +433,29 @@ fn parse_term(token: &str, registry: &Registry) -> Result<Term, FilterError> {
         let (name, value) = token.split_at(token.find(['=', '<', '>']).unwrap_or(token.len()));
         let with_colon = || format!("{name}:{}", value.strip_prefix('=').unwrap_or(value));
         let is_term = !meaning_of(name).is_empty();
-        return Err(wrong(match meant(token) {
-            None if is_term && !value.is_empty() => format!("unknown term; did you mean {}?", with_colon()),
-            None if is_term => format!("unknown term; after {name}, a colon and a value are expected, as in {name}:…"),
-            None if token.contains('/') => {
-                format!("unknown term; did you mean method:{token}? To search for text, use text:{token}")
+        return Err(wrong(match operator(token) {
+            Some(instead) => {
+                format!("unknown term; did you mean {instead}? Filters combine terms with and, or and not")
             }
-            Some(term) => format!("unknown term; did you mean {term}? To search for text, use text:{token}"),
-            None if token.parse::<u64>().is_ok() => {
-                format!(
-                    "unknown term; to select an event by its number, use seq:{token}, by its request's id, id:{token}"
-                )
-            }
-            None if ["ns", "us", "ms", "s", "m", "k", "M", "G"].contains(&token) => {
-                "unknown term; a unit follows its number without a space, as in slow:>500ms or size:>10k".into()
-            }
-            None => format!("unknown term; use tool:{token} for a tool, or text:{token} to search for text"),
+            None => match meant(token) {
+                None if is_term && !value.is_empty() => format!("unknown term; did you mean {}?", with_colon()),
+                None if is_term => {
+                    format!("unknown term; after {name}, a colon and a value are expected, as in {name}:…")
+                }
+                None if token.contains('/') => {
+                    format!("unknown term; did you mean method:{token}? To search for text, use text:{token}")
+                }
+                Some(term) => format!("unknown term; did you mean {term}? To search for text, use text:{token}"),
+                None if token.parse::<u64>().is_ok() => {
+                    format!(
+                        "unknown term; to select an event by its number, use seq:{token}, by its request's id, id:{token}"
+                    )
+                }
+                None if ["ns", "us", "ms", "s", "m", "k", "M", "G"].contains(&token) => {
+                    "unknown term; a unit follows its number without a space, as in slow:>500ms or size:>10k".into()
+                }
+                None => format!("unknown term; use tool:{token} for a tool, or text:{token} to search for text"),
+            },
         }));
     };
     if value.is_empty() && name != "text" {
@@ -641,6 +658,11 @@ mod tests {
         assert!(reason("text:\"a").contains("quote"));
         assert!(reason("error )").contains("unexpected"));
         assert!(reason("errors").contains("did you mean error?"));
+        for (slip, meant) in
+            [("error && slow:>1s", "and"), ("error OR id:1", "or"), ("NOT error", "not"), ("!error", "not error")]
+        {
+            assert!(reason(slip).contains(&format!("did you mean {meant}?")), "{}", reason(slip));
+        }
         assert!(reason("method=tools/call").contains("did you mean method:tools/call?"));
         assert!(reason("tools/call").contains("did you mean method:tools/call?"));
         assert!(reason("slow>300ms").contains("did you mean slow:>300ms?"));

@@ -334,9 +334,11 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Returns the text of what the message carries: its params, result or error.
+    /// Returns the text of what the message carries: its params, result or error. An error response may, against the
+    /// specification, also have a result.
     pub fn content(&self) -> Option<&'a [u8]> {
-        self.params.or(self.result).or(self.error)
+        let error = self.error.filter(|_| self.kind == MessageKind::Error);
+        self.params.or(error).or(self.result).or(self.error)
     }
 
     /// Returns the code of an error that conforms to JSON-RPC 2.0: an object with an integer `code` and a string

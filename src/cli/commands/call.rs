@@ -182,7 +182,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         if args.is_notification() {
             connection.notify(args.method(), params).await;
             let closing = connection.runner.close().await;
-            server.end(context.notices()).await;
+            server.end(context.notices()).await?;
             return match closing.failure {
                 None => Ok(Outcome::Clean),
                 Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &closing.said)),
@@ -198,7 +198,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         }
         client_session::report_noise(&connection.runner.engine, context);
         let report = |closing: &Closing| client_session::report_stderr(&closing.said, printing.has_failed, context);
-        server.end_answered(connection.runner, context.notices(), report).await;
+        server.end_answered(connection.runner, context.notices(), report).await?;
         tally.finish(context)
     })
 }
@@ -231,10 +231,7 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
                 connection.runner.close().await;
                 Err(server.end_after(error, context.notices()).await)
             }
-            None => {
-                server.end_answered(connection.runner, context.notices(), |_| ()).await;
-                outcome
-            }
+            None => server.end_answered(connection.runner, context.notices(), |_| ()).await.and(outcome),
         }
     })
 }

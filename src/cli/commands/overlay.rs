@@ -5,6 +5,7 @@ use crate::cli::printer::note;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, url_name};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::text::{LARGE, read_text};
 use crate::overlay::{Overlay, Plan, Setting, schema};
 use crate::record::queue::{Queue, Ready};
 use crate::record::recorder::Recorder;
@@ -89,7 +90,7 @@ pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, Comm
         let text = serde_json::to_string_pretty(&schema()).unwrap_or_default();
         return context.printer.line(&text).map(|()| Outcome::Clean);
     };
-    let text = std::fs::read_to_string(file).map_err(|error| CommandError::reading(file, &error))?;
+    let text = read_text(file, LARGE).map_err(|error| CommandError::reading(file, &error))?;
     let plan = Plan::read(&text, &args.values).map_err(|error| {
         CommandError::document(file, &error)
             .hint("docs/overlays.md describes the file; examples are in examples/overlays")

@@ -18,6 +18,7 @@ use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::check_apart;
 use crate::files::reels;
+use crate::files::text::{LARGE, read_bytes};
 use crate::render::replayed::SessionReport;
 use crate::replay::{Answers, Conversation, Plan, Selection, Settings, Substitutions};
 use crate::session::filter::Filter;
@@ -360,7 +361,7 @@ impl ReplayArgs {
         let answers = match &self.answer {
             None => Answers::default(),
             Some(path) => {
-                let text = std::fs::read(path).map_err(|error| CommandError::reading(path, &error))?;
+                let text = read_bytes(path, LARGE).map_err(|error| CommandError::reading(path, &error))?;
                 let wrong = |why| {
                     CommandError::new(ErrorKind::Input, format!("{}: {why}", path.display()))
                         .hint(r#"a result for each method, as in {"roots/list": {"roots": []}}, or a list of results"#)

@@ -64,7 +64,7 @@ Examples:
   mcpreel tui session.reel -- my-server    # send requests again to my-server
 
 It needs a terminal of at least 40 columns and 10 rows, and uses /dev/tty. \
-NO_COLOR and --color never turn colours off.
+NO_COLOR or `--color never` turns colours off.
 "
         .to_owned();
         for (title, keys) in KEYS {

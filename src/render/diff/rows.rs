@@ -56,7 +56,7 @@ pub(super) struct Space {
 }
 
 /// How to see the lines that `diff` leaves out.
-pub(super) const SEE_ALL: &str = " (--full shows all)";
+pub(super) const SEE_ALL: &str = " (diff --full shows all)";
 
 /// Returns the rows of a change.
 pub(super) fn rows(change: &Change, space: Space) -> Vec<Row> {

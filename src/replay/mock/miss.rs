@@ -4,7 +4,7 @@ use super::library::{Exchange, Library, Place, Traits};
 use super::matching::RequestKeys;
 use crate::protocol::methods;
 use crate::wire::Envelope;
-use crate::wire::text::{counted, excerpt};
+use crate::wire::text::{counted, excerpt, visible_text};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -170,9 +170,10 @@ impl Exchange {
 
 fn label(method: &str, params: Option<&[u8]>) -> String {
     let spec = crate::proposals::method_spec(method);
+    let method = visible_text(method);
     match params.and_then(|params| methods::subject(spec?, params)) {
         Some(subject) => format!("{method} {}", excerpt(&subject, WIDEST)),
-        None => method.to_owned(),
+        None => method,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::cli::client_session;
 use crate::cli::secret_warning::Shared;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::text::{LARGE, read_text, text_of};
 use crate::host::client::{Answer, Params};
 use crate::proposals::clip;
 use crate::render::jq::Jq;
@@ -93,8 +94,8 @@ impl Checks {
     /// It cannot be read, or is not a file with checks.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
         let text = match path == Path::new("-") {
-            true => std::io::read_to_string(std::io::stdin()),
-            false => std::fs::read_to_string(path),
+            true => text_of(std::io::stdin(), LARGE),
+            false => read_text(path, LARGE),
         };
         let text = text.map_err(|error| CommandError::reading(path, &error))?;
         Self::parse(&text, path)

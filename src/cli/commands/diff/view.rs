@@ -200,6 +200,7 @@ impl ViewArgs {
         let names = paths.map(|path| path.display().to_string());
         let shown = Shown {
             names: [&names[0], &names[1]],
+            has_files: true,
             report: &found.report,
             rows: &rows,
             renamed: &found.renamed,

@@ -237,6 +237,9 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, Comman
     let mut events = Tally::default();
     let ended = watch_on(args, &arguments, &mut events, context);
     events.report_rest(context);
+    if let (Ok(End::Time), Some(expected)) = (&ended, args.expect.filter(|expected| events.printed < *expected)) {
+        context.printer.note(&format!("{} of {expected} expected events arrived in time", events.printed));
+    }
     ended.and_then(|end| outcome(end, &events, args))
 }
 
@@ -310,10 +313,7 @@ impl Task<'_> {
         }
         connection.runner.close().await;
         let ended = match ended {
-            Ok(end) => {
-                server.end(context.notices()).await;
-                Ok(end)
-            }
+            Ok(end) => server.end(context.notices()).await.map(|_| end).map_err(Trouble::Final),
             Err(Trouble::Lost(error)) => Err(Trouble::Lost(server.end_after(error, context.notices()).await)),
             Err(Trouble::Final(error)) => Err(Trouble::Final(server.end_after(error, context.notices()).await)),
         };

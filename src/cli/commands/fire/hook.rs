@@ -11,9 +11,9 @@ use crate::proposals::hooks::engine::{
 };
 use crate::render::line::visible_text;
 use crate::runtime;
-use crate::runtime::Connection;
+use crate::runtime::client::{Connection, Failure};
 use crate::runtime::parameters;
-use crate::wire::Envelope;
+use crate::wire::{Envelope, json as text};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -124,7 +124,7 @@ pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, Command
                 client_session::report(&output, context);
             }
             let began = connection.runner.now();
-            let fired = fire(&mut connection, &declarations, &event, args, context).await;
+            let (fired, failure) = fire(&mut connection, &declarations, &event, args, context).await;
             let latency = connection.runner.now().saturating_sub(began);
             let reported = to_json(args, &handshake, &declarations, &fired);
             match args.to.format {
@@ -140,23 +140,29 @@ pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, Command
                 Some(latency),
                 context,
             );
+            if let Some(failure) = failure {
+                let error = client_session::failed(failure, &connection.runner.said);
+                connection.runner.close().await;
+                return Err(server.end_after(error, context.notices()).await);
+            }
             due = args.to.repeating.next(tally.taken(), began);
         }
         connection.runner.close().await;
-        server.end(context.notices()).await;
+        server.end(context.notices()).await?;
         tally.finish(context)
     })
 }
 
-/// Matches one event, and collects what the hooks inject.
+/// Matches one event, and collects what the hooks inject. If the connection fails, it returns the reason, and what it has
+/// collected until then.
 async fn fire(
     connection: &mut Connection,
     declarations: &Declarations,
     event: &Event,
     args: &HookArgs,
     context: &Context,
-) -> Vec<Fired> {
-    let mut fired = Vec::new();
+) -> (Vec<Fired>, Option<Failure>) {
+    let (mut fired, mut failed) = (Vec::new(), None);
     for selected in select(declarations, event) {
         let (index, priority, notes) = (selected.index, selected.priority.name(), selected.notes);
         let one = |tool, outcome, fires| Fired { index, priority, tool, outcome, fires, notes };
@@ -168,12 +174,22 @@ async fn fire(
                 one(Some((name, arguments)), Err("not called (--no-call)".into()), true)
             }
             Verdict::Fires(Injection::CallTool { name, arguments }) => {
-                let outcome = call_tool(connection, &name, &arguments, context).await;
+                let outcome = match call_tool(connection, &name, &arguments, context).await {
+                    Ok(outcome) => outcome,
+                    Err(failure) => {
+                        let why = failure.to_string();
+                        failed = Some(failure);
+                        Err(why)
+                    }
+                };
                 one(Some((name, arguments)), outcome, true)
             }
         });
+        if failed.is_some() {
+            break;
+        }
     }
-    fired
+    (fired, failed)
 }
 
 fn event(args: &HookArgs) -> Result<Event, CommandError> {
@@ -204,23 +220,24 @@ fn event(args: &HookArgs) -> Result<Event, CommandError> {
 }
 
 /// Calls a context tool and returns the text to inject, or why there is none (SEP-2282, Client behaviour).
+///
+/// # Errors
+///
+/// The connection failed.
 async fn call_tool(
     connection: &mut Connection,
     name: &str,
     arguments: &Value,
     context: &Context,
-) -> Result<String, String> {
+) -> Result<Result<String, String>, Failure> {
     let params = Params::Value(json!({"name": name, "arguments": arguments}));
-    let answer = connection
-        .request("tools/call", params, |output| client_session::report(output, context))
-        .await
-        .map_err(|failure| failure.to_string())?;
+    let answer = connection.request("tools/call", params, |output| client_session::report(output, context)).await?;
     let envelope = Envelope::scan(&answer.message);
-    let content = envelope.content().and_then(|text| serde_json::from_slice::<Value>(text).ok()).unwrap_or(Value::Null);
+    let content = envelope.content().map(text::value_of).unwrap_or_default();
     if envelope.error.is_some() {
-        return Err(format!("the server refused the call: {}", content["message"].as_str().unwrap_or_default()));
+        return Ok(Err(format!("the server refused the call: {}", content["message"].as_str().unwrap_or_default())));
     }
-    tool_result_text(&content).map_err(|reason| reason.to_string())
+    Ok(tool_result_text(&content).map_err(|reason| reason.to_string()))
 }
 
 fn to_json(args: &HookArgs, handshake: &Handshake, declarations: &Declarations, fired: &[Fired]) -> Value {

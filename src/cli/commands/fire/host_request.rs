@@ -3,7 +3,7 @@
 
 use super::Format;
 use super::ServerOptions;
-use crate::cli::client_session;
+use crate::cli::client_session::{self, in_place_of_response};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Answer;
@@ -11,9 +11,9 @@ use crate::host::client::Handshake;
 use crate::proposals::{self, Declared, Proposal, Side, SummarizedMessage, mcpl};
 use crate::render::line::{duration, visible_text};
 use crate::runtime;
-use crate::runtime::client::{Connection, Failure};
+use crate::runtime::client::{Connection, Failure, ServerText};
 use crate::wire::units::parse_time;
-use crate::wire::{Direction, Envelope};
+use crate::wire::{Direction, Envelope, json as text};
 use clap::Args;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -23,11 +23,19 @@ use std::time::Duration;
 #[command(mut_arg("force", |option| option.help("Send the message even if the server has not declared support for it, and \
                                                 overwrite the reel if the file exists")))]
 pub(super) struct Recipient {
-    /// Response timeout (default: what the proposal recommends for the hook, else 30s).
+    /// Response timeout (default: what the proposal recommends for the hook, else --timeout).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     deadline: Option<Duration>,
     #[command(flatten)]
     to: ServerOptions,
+}
+
+impl Recipient {
+    /// How long to wait for the response.
+    fn grace_period(&self, kind: &RequestKind) -> Duration {
+        let usual = if kind.grace_period == GRACE_PERIOD { self.to.client.timeout() } else { kind.grace_period };
+        self.deadline.unwrap_or(usual)
+    }
 }
 
 /// The kind of a message.
@@ -130,7 +138,7 @@ pub(super) fn run(
                 show(&reported, recipient, context)?;
                 let latency = reported["latency_ms"].as_f64().map(|milliseconds| milliseconds / 1e3);
                 let latency = latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                tally.take(&reported, judge(&reported, kind, recipient), latency, context);
+                tally.take(&reported, judge(&reported, kind, recipient, &connection.runner.said), latency, context);
                 if let Some(at) = recipient.to.repeating.next(tally.taken(), began) {
                     due = Some((at, calls(tally.taken(), &block)?));
                 }
@@ -140,7 +148,7 @@ pub(super) fn run(
         let fired = fired.await;
         connection.runner.close().await;
         match fired {
-            Ok(()) => drop(server.end(context.notices()).await),
+            Ok(()) => drop(server.end(context.notices()).await?),
             Err(error) => return Err(server.end_after(error, context.notices()).await),
         }
         tally.finish(context)
@@ -182,7 +190,7 @@ async fn fire(
             connection.notify(method, params).await;
             continue;
         }
-        let grace_period = recipient.deadline.unwrap_or(kind.grace_period);
+        let grace_period = recipient.grace_period(kind);
         match connection
             .request_within(grace_period, method, params, |output| client_session::report(output, context))
             .await
@@ -199,7 +207,7 @@ async fn fire(
 fn read(method: &str, answer: &Answer, reported: &mut Value) {
     let envelope = Envelope::scan(&answer.message);
     let is_error = envelope.error.is_some();
-    let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+    let content = envelope.content().map(text::value_of).unwrap_or_default();
     let mut words = String::new();
     let spoken = SummarizedMessage { method, direction: Direction::ServerToClient, envelope: &envelope };
     if !is_error {
@@ -219,14 +227,20 @@ fn read(method: &str, answer: &Answer, reported: &mut Value) {
     }
 }
 
-fn judge(reported: &Value, kind: &RequestKind, recipient: &Recipient) -> Result<Outcome, CommandError> {
+fn judge(
+    reported: &Value,
+    kind: &RequestKind,
+    recipient: &Recipient,
+    said: &ServerText,
+) -> Result<Outcome, CommandError> {
     let has_deviations = reported["deviations"].as_array().is_some_and(|all| !all.is_empty());
     // What was requested was not done, and the response says so.
     let is_undone = ["success", "delivered", "closed"].iter().any(|name| reported["result"][name] == false);
     match reported["outcome"].as_str() {
         Some("unanswered") => {
-            let after = recipient.deadline.unwrap_or(kind.grace_period);
+            let after = recipient.grace_period(kind);
             let error = CommandError::new(ErrorKind::Timeout, format!("no response within {after:?}"));
+            let error = said.instead.iter().flat_map(in_place_of_response).fold(error, CommandError::hint);
             Err(error.hint("allow more time with --deadline"))
         }
         Some("refused") => Ok(Outcome::Findings),

@@ -14,7 +14,7 @@ use crate::protocol::http::modern_version;
 use crate::protocol::{Era, Revision};
 use crate::render::line::{duration, visible_text};
 use crate::runtime;
-use crate::runtime::client::{Connection, Failure};
+use crate::runtime::client::{Connection, Failure, InsteadOfResponse};
 use crate::runtime::parameters;
 use crate::server::{Fired, Plan, Report};
 use crate::sessions::injection::{Refused, request_id};
@@ -233,10 +233,7 @@ async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &
     let done = done.map(|failed| failed.map(|failure| client_session::failed(failure, &connection.runner.said)));
     connection.runner.close().await;
     match done? {
-        None => {
-            server.end(context.notices()).await;
-            Ok(())
-        }
+        None => server.end(context.notices()).await.map(drop),
         Some(error) => Err(server.end_after(error, context.notices()).await),
     }
 }
@@ -283,7 +280,9 @@ async fn exchange(
     let runner = &mut connection.runner;
     let asked = Envelope::scan(message);
     let since = runner.now();
-    runner.take(vec![Output::Send(message.to_vec())]);
+    let sent = vec![Output::Send(message.to_vec())];
+    runner.said.instead = Some(InsteadOfResponse::to_request(&sent));
+    runner.take(sent);
     if matches!(asked.kind, MessageKind::Notification | MessageKind::Result | MessageKind::Error | MessageKind::Blank) {
         return Ok(None);
     }

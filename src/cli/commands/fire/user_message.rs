@@ -117,7 +117,9 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
             show(&reported, args, context)?;
             let latency = reported.outcome.as_ref().map(|said| said.latency);
             tally.take(&to_json(&reported), judge(&reported, args), latency, context);
-            let Some(at) = args.to.repeating.next(tally.taken(), began) else { break };
+            // What the server did not subscribe to is not sent, however often.
+            let next = args.to.repeating.next(tally.taken(), began).filter(|_| reported.outcome.is_some());
+            let Some(at) = next else { break };
             while let Some(report) = runner.next(Some(at)).await {
                 meanwhile(&report, context);
             }
@@ -137,7 +139,7 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
         if let Some(failure) = reported.failure {
             return Err(server.end_after(client_session::failed(failure, &said), context.notices()).await);
         }
-        server.end(context.notices()).await;
+        server.end(context.notices()).await?;
         tally.finish(context)
     })
 }

@@ -48,7 +48,7 @@ fn play(plan: Plan, reel: &Path, args: &HostArgs, context: &Context) -> Result<(
         }
         let outcome = runner.engine.outcome().clone();
         runner.close().await;
-        peer.end(context.notices()).await;
+        peer.end(context.notices()).await?;
         let sent = counted(outcome.sent as u64, "message");
         context.printer.note(&format!("{sent} sent, {}", counted(outcome.answered as u64, "answer")));
         if args.format == super::Format::Json {

@@ -4,6 +4,7 @@ use super::{Format, HostArgs};
 use crate::cli::target::{Limits, Target};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::text::{LARGE, read_text};
 use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
@@ -103,7 +104,7 @@ fn is_name(text: &str) -> bool {
 ///
 /// The file cannot be read or parsed.
 fn read_yaml(path: &Path) -> Result<Value, CommandError> {
-    let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
+    let text = read_text(path, LARGE).map_err(|error| CommandError::reading(path, &error))?;
     serde_saphyr::from_str(&text)
         .map_err(|error| CommandError::document(path, &ScenarioError::from_yaml(&text, &error)))
 }

@@ -107,8 +107,7 @@ fn ask_all(target: &Target, questions: &Receiver<Question>, context: &Context) -
             }
         }
         connection.runner.close().await;
-        peer.end(context.notices()).await;
-        Ok(())
+        peer.end(context.notices()).await.map(drop)
     });
     if let Err(error) = outcome {
         context.printer.complain(&error);

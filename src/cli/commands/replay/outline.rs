@@ -6,6 +6,7 @@ use crate::cli::Context;
 use crate::cli::secret_warning::Shared;
 use crate::error::CommandError;
 use crate::replay::Plan;
+use crate::wire::text::visible_text;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -52,6 +53,7 @@ fn to_text(plan: &Plan, has_others: bool) -> String {
         let mark = if is_destructive(plan, step.seq) { "  may destroy data" } else { "" };
         let _ = writeln!(out, "{:>5}  {}{mark}", step.seq, step.label);
         for (place, seq, pointer) in &step.bound {
+            let (place, pointer) = (visible_text(place), visible_text(pointer));
             let _ = writeln!(out, "       {place} as the live server returns it: {pointer} of seq {seq}");
         }
     }

@@ -192,6 +192,7 @@ fn print(
     let new = if is_kept { session.session.as_str() } else { "the new session" };
     let shown = Shown {
         names: [&session.recording, new],
+        has_files: is_kept,
         report,
         rows: &[],
         renamed: &[],

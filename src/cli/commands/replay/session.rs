@@ -119,10 +119,7 @@ async fn play(
     runner.close().await;
     let failure = match failure(&outcome, plan, reel, &said) {
         Some(error) => Some(peer.end_after(error, context.notices()).await),
-        None => {
-            peer.end(context.notices()).await;
-            None
-        }
+        None => peer.end(context.notices()).await.err(),
     };
     Ok(Played { outcome, sent, latencies, stopped, failure })
 }

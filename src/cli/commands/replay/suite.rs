@@ -10,6 +10,7 @@ use crate::cli::secret_warning::SecretWarning;
 use crate::cli::verdict::Junit;
 use crate::cli::{Context, Outcome, recordings};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::text::{LARGE, read_text};
 use crate::render::replayed::{SessionReport, Verdict};
 use crate::scenario::ScenarioError;
 use crate::wire::text::counted;
@@ -155,7 +156,7 @@ fn named(args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
 
 /// The recordings that a suite file names.
 fn in_file(file: &Path, args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
-    let text = std::fs::read_to_string(file).map_err(|error| CommandError::reading(file, &error))?;
+    let text = read_text(file, LARGE).map_err(|error| CommandError::reading(file, &error))?;
     let form = "a suite is a list; each entry has `reel`, and may have `options` and `command`, which are lists, too";
     let entries: Vec<SuiteEntry> = serde_saphyr::from_str(&text)
         .map_err(|error| CommandError::document(file, &ScenarioError::from_yaml(&text, &error)).hint(form))?;

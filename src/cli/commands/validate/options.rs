@@ -5,6 +5,7 @@ use crate::check::settings::{FailOn, Injected, Settings, ValidateSection};
 use crate::cli::packs::PackOptions;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
+use crate::files::text::{LARGE, read_text};
 use clap::Args;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -72,7 +73,7 @@ impl CheckOptions {
 }
 
 fn read(path: &Path, may_be_missing: bool) -> Result<Baseline, CommandError> {
-    match std::fs::read_to_string(path) {
+    match read_text(path, LARGE) {
         Ok(text) => Baseline::read(&text).map_err(|why| {
             CommandError::new(ErrorKind::Input, format!("{}: {why}", path.display()))
                 .hint("a baseline is written with --write-baseline")

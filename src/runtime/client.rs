@@ -153,7 +153,8 @@ impl InsteadOfResponse {
         Self { id: sent.unwrap_or_default(), ..Self::default() }
     }
 
-    fn keep(&mut self, output: &Output) {
+    /// Keeps what an output says of the reason.
+    pub(crate) fn keep(&mut self, output: &Output) {
         let cut = |bytes: &[u8]| Some(bytes[..bytes.len().min(PRINTED_KEPT)].to_vec());
         match output {
             Output::Noise { message } if self.noise.is_none() => self.noise = cut(message.trim_ascii()),

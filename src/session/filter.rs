@@ -5,9 +5,9 @@
 //! payload.
 
 use crate::proposals::{Descriptor, Registry};
-use crate::trace::{EventHeader, EventKind, Flags, RecordedId};
+use crate::trace::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::units::{parse_size, parse_time};
-use crate::wire::{Direction, MessageKind, json};
+use crate::wire::{Direction, Envelope, MessageKind, json};
 use globset::{GlobBuilder, GlobMatcher};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -185,6 +185,11 @@ impl Term {
     fn decide(&self, input: &FilterInput<'_>) -> Option<bool> {
         let header = input.header;
         let message = header.message.as_ref();
+        if message.is_some_and(|message| message.kind == MessageKind::Batch) && self.is_about_messages() {
+            let is_itself = matches!(self, Self::Kind(kinds) if kinds.contains(&MessageKind::Batch));
+            let in_batch = |body| json::items(body).any(|item| self.decide_in_batch(input, item));
+            return if is_itself { Some(true) } else { input.body.map(in_batch) };
+        }
         Some(match self {
             Self::Method(glob) => input.method.is_some_and(|method| glob.is_match(method)),
             Self::Direction(direction) => header.direction() == *direction && header.has_direction(),
@@ -201,6 +206,27 @@ impl Term {
             Self::Extension(extension) => return extension.has(input),
             Self::Text(text) => return input.body.map(|body| contains_ignoring_case(body, text)),
         })
+    }
+}
+
+impl Term {
+    /// Whether it is about single messages. A batch matches it if one of its messages does.
+    fn is_about_messages(&self) -> bool {
+        matches!(self, Self::Method(_) | Self::Kind(_) | Self::Id(_) | Self::Error | Self::Tool(_) | Self::Extension(_))
+    }
+
+    /// Whether a message of a batch matches. The method and the tool of a response's request are not known here.
+    fn decide_in_batch(&self, input: &FilterInput<'_>, item: &[u8]) -> bool {
+        let envelope = Envelope::scan(item);
+        let (kind, id) = (envelope.kind, envelope.id.map(|id| RecordedId::Text(id.0.into())));
+        let mut header =
+            EventHeader { message: Some(MessageHeader { kind, method: None, id }), ..input.header.clone() };
+        if envelope.tool_error {
+            header.flags = header.flags.with(Flags::TOOL_ERROR);
+        }
+        let method = envelope.method.as_deref();
+        let within = FilterInput { header: &header, method, latency: None, tool: None, body: Some(item) };
+        kind != MessageKind::Batch && self.decide(&within) == Some(true)
     }
 }
 
@@ -548,7 +574,6 @@ fn bytes(text: &str) -> Result<i64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::MessageHeader;
     use crate::wire::Framing;
     use proptest::prelude::*;
     use serde_json::Value;
@@ -578,6 +603,34 @@ mod tests {
         let without = parsed.decide(&FilterInput { body: None, ..input });
         assert!(without.is_none() || without == with, "{filter}");
         with
+    }
+
+    #[test]
+    fn a_batch_matches_if_one_of_its_messages_does() {
+        let header = header(MessageKind::Batch, Direction::ServerToClient, 0, 100);
+        let body = br#"[{"id":1,"result":{"isError":true,"content":[]}},{"id":"x","error":{"code":1,"message":"m"}},
+            {"id":3,"method":"tools/call","params":{"name":"b"}},{"method":"push/event"}]"#;
+        let input = FilterInput { header: &header, method: None, latency: None, tool: None, body: Some(body) };
+        for (filter, passes) in [
+            ("error", true),
+            ("kind:error", true),
+            ("kind:batch", true),
+            ("kind:blank", false),
+            ("id:x", true),
+            ("id:3", true),
+            ("id:4", false),
+            ("tool:b", true),
+            ("tool:c", false),
+            ("method:push/*", true),
+            ("ext:mcpl", true),
+            ("ext:mcpe", false),
+            ("not error", false),
+        ] {
+            let parsed = Filter::parse(filter).expect(filter);
+            assert_eq!(parsed.decide(&input), Some(passes), "{filter}");
+            let without = parsed.decide(&FilterInput { body: None, ..input });
+            assert_eq!(without, (filter == "kind:batch").then_some(true), "{filter}");
+        }
     }
 
     #[test]

@@ -288,6 +288,7 @@ async fn exchange(
     }
     let until = since.saturating_add(timeout);
     while let Some(output) = runner.next(Some(until)).await {
+        runner.said.instead.iter_mut().for_each(|instead| instead.keep(&output));
         match output {
             Output::Stray { message } if answers(&asked, &Envelope::scan(&message)) => {
                 let latency = runner.now().saturating_sub(since);

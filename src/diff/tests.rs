@@ -345,6 +345,26 @@ fn one_added_tool_is_one_change() {
 }
 
 #[test]
+fn only_what_a_server_lists_may_come_in_any_order() {
+    for list in ["tools", "prompts", "resources", "resourceTemplates"] {
+        let of = |items: &str| format!(r#"{{"{list}":[{items}]}}"#);
+        assert_eq!(changes(&of(r#"{"name":"a"},{"name":"b"}"#), &of(r#"{"name":"b"},{"name":"a"}"#)), [""; 0]);
+    }
+    for place in ["/structuredContent", "/structuredContent/tools", "/content"] {
+        let of = |items: &str| {
+            let (outer, inner) = place[1..].split_once('/').unwrap_or((&place[1..], ""));
+            if inner.is_empty() {
+                format!(r#"{{"{outer}":[{items}]}}"#)
+            } else {
+                format!(r#"{{"{outer}":{{"{inner}":[{items}]}}}}"#)
+            }
+        };
+        let (left, right) = (of(r#"{"name":"ann"},{"name":"bob"}"#), of(r#"{"name":"bob"},{"name":"ann"}"#));
+        assert_eq!(changes(&left, &right), [format!(r#"reordered {place} ["ann","bob"] ["bob","ann"]"#)]);
+    }
+}
+
+#[test]
 fn lists_are_aligned_around_what_they_share() {
     assert_eq!(changes("[1,2,3,4]", "[0,1,2,3,4]"), ["added /0 - 0"]);
     assert_eq!(changes("[1,2,3,4]", "[1,3,4,5]"), ["removed /1 2 -", "added /3 - 5"]);

@@ -292,6 +292,26 @@ mod tests {
         assert_eq!(*out.0.lock(), b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
     }
 
+    /// It has not answered the request, but nobody can ask it for that any more.
+    #[tokio::test(start_paused = true)]
+    async fn a_process_that_ends_with_its_input_is_not_asked_for_more() {
+        for (end, waits) in [(ServerEnd::OfInput, false), (ServerEnd::WithTheLink, true)] {
+            let (ours, mut theirs) = Link::pair();
+            let server = tokio::spawn(async move {
+                while let Incoming::Message(_) = theirs.receive().await {}
+                theirs.send(br#"{"jsonrpc":"2.0","method":"bye"}"#.to_vec()).await;
+            });
+            let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n";
+            let (out, (_orders, none)) = (Out::default(), mpsc::channel(1));
+            let began = tokio::time::Instant::now();
+            run(ours, (&input[..], MessageLimit::default()), out.clone(), None, none, end).await.expect("carried");
+            assert_eq!(began.elapsed() >= DELETE_TIMEOUT, waits, "{end:?}");
+            server.await.expect("ends");
+            let said = if waits { &b""[..] } else { b"{\"jsonrpc\":\"2.0\",\"method\":\"bye\"}\n" };
+            assert_eq!(*out.0.lock(), said, "what it sends at its end reaches the client");
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_server_that_does_not_end_is_not_waited_for_for_ever() {
         let (mut ours, _theirs) = Link::pair();

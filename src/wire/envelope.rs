@@ -583,6 +583,8 @@ mod tests {
         assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1.5,"method":"x"}"#), [Fault::OddId]);
         assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#), [Fault::DuplicateMember]);
         assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#), [Fault::ResultAndError]);
+        let both = Envelope::scan(br#"{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":2}}"#);
+        assert_eq!((both.kind, both.content()), (MessageKind::Error, Some(&br#"{"code":2}"#[..])));
         assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1,"method":"x","result":1}"#), [Fault::MethodAndResponse]);
         assert_eq!(faults(r#"{"jsonrpc":"2.0","id":1,"method":7}"#), [Fault::OddMethod]);
         assert_eq!(faults(r#"{"jsonrpc":"2.0","result":1}"#), [Fault::MissingId]);

@@ -1,6 +1,6 @@
 //! Whatever bytes are in a reel: no panic, a documented exit code, and no loss that is not reported.
 
-use crate::common::{Output, Stage, message, time};
+use crate::common::{BINARY, Output, Stage, message, time};
 use mcpreel::testing::trace::rebuild::build_index;
 use mcpreel::testing::trace::{
     EventKind, FileHeader, Flags, FormatError, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
@@ -405,6 +405,36 @@ fn a_mock_that_cannot_write_its_answers_says_so() {
     let output = command.stdout(full).output().expect("ends");
     let reported = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(4) && reported.contains("No space left"), "{output:?}");
+}
+
+/// A script that relies on the reel must not pass.
+#[test]
+fn a_command_whose_reel_is_incomplete_fails() {
+    let stage = Stage::new();
+    let output = stage.run(&["call", "ping", "--era", "legacy", "--record", "/dev/full", "--", BINARY, "serve"], "");
+    assert_eq!((output.code(), output.out().as_str()), (4, "{}\n"), "{output:?}");
+    assert!(output.err().contains("the reel is incomplete"), "{output:?}");
+}
+
+#[test]
+fn help_that_cannot_be_written_fails() {
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+    let output = Stage::new().mcpreel(&["show", "--help"]).stdout(full).output().expect("ends");
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+}
+
+#[test]
+fn a_file_without_an_end_is_not_read() {
+    let stage = Stage::new();
+    stage.write("empty.jsonl", "");
+    for words in [
+        &["validate", "empty.jsonl", "--baseline", "/dev/zero", "--write-baseline"][..],
+        &["fire", "raw", "@/dev/zero", "--", "true"],
+        &["overlay", "/dev/zero", "--check"],
+    ] {
+        let output = stage.run(words, "");
+        assert!(output.code() == 3 && output.err().contains("larger than 64 MiB"), "{output:?}");
+    }
 }
 
 #[test]

@@ -36,6 +36,27 @@ fn answer(host: &mut Live, method: &str, answer: Value) -> Value {
 }
 
 #[test]
+fn a_message_that_a_server_did_not_ask_for_is_not_repeated() {
+    let stage = Stage::new();
+    let server = ["--", BINARY, "serve", "--declare", "hooks"];
+    let output = stage.run(&[&["fire", "user-message", "hi", "--repeat", "2"][..], &server].concat(), "");
+    assert!(output.code() == 1 && output.err().contains("did not subscribe"), "{output:?}");
+}
+
+/// A server that ends or is silent while it is asked for a hook's text.
+#[test]
+fn a_hook_whose_server_fails_is_a_failure_of_the_server() {
+    let stage = Stage::new();
+    let script = r#"read -r _; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"hooks":{"declarations":[{"event":"session_start","context_tool":"t","priority":"important"}]}},"serverInfo":{"name":"s","version":"1"}}}'; read -r _; read -r _; "#;
+    for (end, code) in [("exit 9", 4), ("sleep 9", 5)] {
+        let script = format!("{script}{end}");
+        let words = ["fire", "hook", "session_start", "--era", "legacy", "--timeout", "2s", "--", "sh", "-c", &script];
+        let output = stage.run(&words, "");
+        assert_eq!(output.code(), code, "{output:?}");
+    }
+}
+
+#[test]
 fn hooks_are_fired_at_a_server_and_their_answers_judged() {
     let stage = Stage::new();
     let before = fire(&stage, &["before-inference", "what about the mannequin?", "--turn", "7", "--channel", "c:1"]);

@@ -334,6 +334,54 @@ fn c46_c48_responses_are_redacted_where_patterns_are_set() {
     assert_eq!(answer, json!({"featureSet": "memory.extraction"}));
 }
 
+/// JavaScript writes half of a cut emoji like this. It must hide neither a secret nor an update.
+#[test]
+fn what_no_value_can_represent_hides_nothing_else() {
+    let (mut host, _) = with(&json!({"redact": {"api_key": r"sk-\w+"}}));
+    for odd in
+        [r#""sk-1 \ud83d""#, r#""sk-1","x":1e400"#, &format!(r#""sk-1","x":{}1{}"#, "[".repeat(200), "]".repeat(200))]
+    {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":77,"method":"context/afterInference","params":{{"inferenceId":"i",
+            "conversationId":"c","turnIndex":0,"userMessage":"hi","usage":{{"inputTokens":1,"outputTokens":1}},
+            "model":{{"id":"m","vendor":"v","contextWindow":1,"capabilities":[]}},"assistantMessage":{odd}}}}}"#
+        );
+        let answers = host.line(&line);
+        let shown = answers[0]["result"]["modifiedResponse"].as_str().expect("changed");
+        assert!(shown.starts_with("[REDACTED]"), "{shown}");
+    }
+    host.line(r#"{"jsonrpc":"2.0","method":"featureSets/update","params":{"disabled":["memory.*"],"note":"\ud83d"}}"#);
+    assert!(host.fire(&json!({"kind": "push", "text": "x"})).is_empty());
+    assert_eq!(host.unsent()["why"], "feature_set_disabled");
+    let outputs = host
+        .server
+        .receive(host.now, b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\",\"params\":{\"x\":\"\xff\"}}");
+    assert_eq!(host.sort(outputs)[0]["error"]["code"], -32700, "JSON is UTF-8");
+}
+
+/// The host's choice also holds for sets that come later (MCPL 0.4 §6.3 and §6.7).
+#[test]
+fn c18_a_set_that_was_disabled_before_it_is_declared_stays_disabled() {
+    let added = |name: &str| {
+        let set = json!({"description": "d", "uses": ["pushEvents"]});
+        json!({"kind": "feature-sets", "added": {name: set}, "removed": []})
+    };
+    for disabled in ["memory.*", "*", "memory.z"] {
+        let mut host = Host::full();
+        host.notify("featureSets/update", &json!({"disabled": [disabled]}));
+        let push = json!({"kind": "push", "text": "x", "featureSet": "memory.z"});
+        for _ in 0..2 {
+            assert_eq!(host.fire(&added("memory.z")).len(), 1);
+            assert!(host.fire(&push).is_empty(), "{disabled}");
+            assert_eq!(host.unsent()["why"], "feature_set_disabled");
+            host.fire(&json!({"kind": "feature-sets", "added": {}, "removed": ["memory.z"]}));
+        }
+        host.fire(&added("memory.z"));
+        host.notify("featureSets/update", &json!({"enabled": ["memory.z"], "disabled": ["memory.*"]}));
+        assert_eq!(host.fire(&push).len(), 1, "the exact name counts");
+    }
+}
+
 #[test]
 fn c18_feature_sets_come_and_go() {
     let mut host = Host::full();

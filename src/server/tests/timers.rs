@@ -27,6 +27,38 @@ fn plans_begin_when_the_handshake_is_over() {
     assert_eq!(pushes[1]["params"]["timestamp"], "1970-01-01T00:00:11.500Z");
 }
 
+/// The host's first update may forbid what a plan is about to send (MCPL 0.4 §5.3).
+#[test]
+fn a_plan_waits_a_moment_for_the_hosts_configuration() {
+    let begin = || {
+        let plans = [json!({"kind": "push", "text": "p"}), json!({"kind": "reminder", "body": "r"})];
+        let plans = plans.map(|fire| plan(json!({"after_ms": 0, "fire": fire}))).into();
+        Host::ready(Config { plans, ..Config::default() }, "2025-11-25", &serde_json::from_str(FULL).expect("JSON")).0
+    };
+    let methods = |messages: Vec<Value>| messages.iter().map(|one| one["method"].to_string()).collect::<Vec<_>>();
+    let mut host = begin();
+    assert_eq!(methods(host.pass(Duration::from_millis(249))), [r#""notifications/reminder""#]);
+    assert_eq!(methods(host.pass(Duration::from_millis(1))), [r#""push/event""#], "not every host sends one");
+    let mut host = begin();
+    host.pass(Duration::from_millis(100));
+    host.notify("featureSets/update", &json!({"disabled": ["memory.*"]}));
+    assert!(host.pass(seconds(1)).is_empty());
+    assert_eq!(host.unsent()["why"], "feature_set_disabled");
+}
+
+#[test]
+fn what_happened_once_is_the_same_for_all_hosts() {
+    let fired: Fired = serde_json::from_value(json!({"kind": "push", "text": "x"})).expect("a push");
+    let fired = json!(fired.happened("id-1", "2026-01-01T00:00:00Z"));
+    let pushed = || Host::full().fire(&fired)[0]["params"].clone();
+    assert_eq!((&pushed()["eventId"], &pushed()["timestamp"]), (&json!("id-1"), &json!("2026-01-01T00:00:00Z")));
+    let named: Fired = serde_json::from_value(json!({"kind": "event", "type": "t", "id": "mine"})).expect("an event");
+    let named = json!(named.happened("id-1", "2026-01-01T00:00:00Z"));
+    assert_eq!(named, json!({"kind": "event", "type": "t", "id": "mine", "timestamp": "2026-01-01T00:00:00Z"}));
+    let other: Fired = serde_json::from_value(json!({"kind": "log", "data": 1})).expect("a log message");
+    assert_eq!(json!(other.clone().happened("id-1", "now")), json!(other));
+}
+
 #[test]
 fn a_plan_that_may_not_be_done_says_so() {
     let (mut host, _) = Host::ready(push_every_second(1), "2025-11-25", &json!({}));

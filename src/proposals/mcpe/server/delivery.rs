@@ -121,6 +121,16 @@ mod tests {
     }
 
     #[test]
+    fn e23_a_whole_number_may_have_a_decimal_point() {
+        let most = |most: Value| {
+            let schedule = json!({"expression": "@daily", "maxEventsPerDelivery": most});
+            read(json!({"channels": ["cron"], "cronSchedule": schedule})).map(|read| read.cron.map(|cron| cron.most))
+        };
+        assert_eq!(most(json!(2.0)), Ok(Some(2)));
+        assert!(most(json!(2.5)).is_err() && most(json!(0.0)).is_err() && most(json!(-1.0)).is_err());
+    }
+
+    #[test]
     fn e10_a_channel_and_what_belongs_to_it_come_together() {
         for (given, why) in [
             (json!({"channels": []}), "no channel"),

@@ -212,7 +212,10 @@ fn e26_a_subscription_that_ends_before_its_schedule_fires_is_refused() {
     assert!(shared.call("events_subscribe", yearly.clone()).is_ok(), "events come at once, too");
     yearly["delivery"]["channels"] = json!(["cron"]);
     yearly.as_object_mut().expect("an object").remove("expiresAt");
-    let id = shared.subscribe(yearly);
+    let made = shared.call("events_subscribe", yearly).expect("granted").result;
+    let first = stamp(1_798_761_600_000_000_000 + 24 * HOUR); // 2027-01-01 and a day
+    assert_eq!(made["expiresAt"], json!(first), "it lasts beyond the first delivery");
+    let id = made["subscriptionId"].as_str().expect("an id").to_owned();
     let update = json!({"subscriptionId": id, "expiresAt": soon});
     assert!(shared.call("events_update", update).is_err_and(|why| why.contains("schedule")));
 }

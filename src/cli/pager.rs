@@ -138,6 +138,8 @@ impl Running {
     fn start(words: &[String], paging: Paging) -> io::Result<Self> {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::piped());
+        // The output is UTF-8, whatever the locale says.
+        command.env("LESSCHARSET", "utf-8");
         if std::env::var_os("LESS").is_none() {
             // F: exit at once if everything fits on the screen. X: leave the text on the screen.
             command.env("LESS", if paging == Paging::Always { "RX" } else { "FRX" });

@@ -171,6 +171,8 @@ pub struct ReelReader {
     /// A wrong index was already reported.
     index_reported: bool,
     with_payloads: bool,
+    /// Payloads that are not loaded are compared with their checksums.
+    checks_payloads: bool,
     /// Long payloads are left to [`ReelReader::pass_payload`].
     leaves_long: bool,
     /// The damage to return before the next item.
@@ -267,6 +269,7 @@ impl ReelReader {
             footer_at: None,
             index_reported: false,
             with_payloads: false,
+            checks_payloads: false,
             leaves_long: false,
             reported: None,
             read_ahead,
@@ -286,6 +289,13 @@ impl ReelReader {
     #[must_use]
     pub fn with_payloads(mut self) -> Self {
         self.with_payloads = true;
+        self
+    }
+
+    /// Compares the payloads of every block with their checksums, without loading them. A stream is always loaded.
+    #[must_use]
+    pub fn checking_payloads(mut self) -> Self {
+        self.checks_payloads = true;
         self
     }
 
@@ -476,10 +486,13 @@ impl ReelReader {
         });
         block.part = self.parts.len() - 1;
         self.offset = next;
-        if (self.with_payloads || !self.input.is_seekable())
-            && !(self.leaves_long && is_long(header))
-            && let Err(reason) = self.load_payload_inner(&mut block)?
-        {
+        let payload = match self.with_payloads || !self.input.is_seekable() {
+            true if self.leaves_long && is_long(header) => Ok(()),
+            true => self.load_payload_inner(&mut block)?,
+            false if self.checks_payloads => self.check_payload(header)?,
+            false => Ok(()),
+        };
+        if let Err(reason) = payload {
             self.position.seq = header.first_seq;
             return self.broken_group(start, reason);
         }
@@ -690,6 +703,22 @@ impl ReelReader {
             return Ok(Err("the checksum of its payload does not match".into()));
         }
         Ok(if given == raw { Ok(()) } else { Err(OTHER_LENGTH.into()) })
+    }
+
+    /// Compares the payload of the last part with its checksum.
+    fn check_payload(&mut self, header: &SegmentHeader) -> io::Result<Result<(), String>> {
+        let Some(offset) = self.parts.last().map(|part| part.offset) else { return Ok(Ok(())) };
+        let (len, mut taken, mut crc) = (header.payload_len as usize, 0, 0);
+        while taken < len {
+            let wanted = (len - taken).min(KEEP);
+            self.input.read_at(offset + taken as u64, wanted, &mut self.scratch)?;
+            if self.scratch.len() < wanted {
+                return Ok(Err("its payload is incomplete".into()));
+            }
+            crc = crc32c::crc32c_append(crc, &self.scratch);
+            taken += wanted;
+        }
+        Ok(if crc == header.payload_crc { Ok(()) } else { Err("the checksum of its payload does not match".into()) })
     }
 
     /// Reads one part. A file is read in pieces, so that a large payload is not in memory both compressed and

@@ -158,7 +158,7 @@ rules! {
         "RFC 8259 §8.1; MCP transports",
         fix "Encode what you write as UTF-8 explicitly, whatever the locale is.";
     UNREPRESENTABLE = Warning "envelope/unrepresentable",
-        "Client and server send only JSON that common parsers can read: no number is too large for them, and no text has half a surrogate pair.",
+        "Client and server send only JSON that common parsers can read: no number is too large for them, no text has half a surrogate pair, and nothing is nested more than 127 deep.",
         "RFC 8259 §6 and §8.2",
         fix "Send large numbers as strings, and cut texts between characters.";
     DUPLICATE_KEY = Warning "envelope/duplicate-key",

@@ -69,6 +69,8 @@ fn read_every_way(bytes: &[u8], file: &Path) -> Option<Read> {
     let (piped, filed) = (read(piped.ok()?), read(filed.expect("as the pipe").with_payloads()));
     assert_eq!(piped.events, filed.events, "{piped:?}\n{filed:?}");
     assert_eq!(piped.damages.is_empty(), filed.damages.is_empty(), "{piped:?}\n{filed:?}");
+    let checked = read(ReelReader::open(file).expect("as before").checking_payloads());
+    assert_eq!(checked.damages.is_empty(), filed.damages.is_empty(), "{checked:?}\n{filed:?}");
     let mut headers_only = ReelReader::open(file).expect("as before");
     while headers_only.next().expect("reads").is_some() {}
     let (index, _) = build_index(ReelReader::open(file).expect("as before")).expect("reads");

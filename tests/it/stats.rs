@@ -64,6 +64,21 @@ fn rows_are_about_what_by_names() {
     assert_eq!(counts(&stage, &[]).get("tools"), None, "only what is asked for");
 }
 
+/// A server that cannot read a request does not know its id.
+#[test]
+fn errors_of_no_known_request_are_listed_too() {
+    let stage = Stage::new();
+    let error = |id: Value, code: i64| json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "no"}});
+    let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "x"});
+    let errors = [error(Value::Null, -32700), error(json!(1), -32601), error(json!(9), -32603)];
+    let answers = errors.into_iter().enumerate().map(|(at, error)| message(at as u64 + 1, "s2c", error));
+    stage.reel("a.reel", &[vec![message(0, "c2s", asked)], answers.collect()].concat());
+    let found = counts(&stage, &["--by", "error"])["errors"].clone();
+    let row = |code: i64, method: &str| json!({"code": code, "method": method, "count": 1});
+    let expected = [row(-32700, "(no request)"), row(-32603, "(no request)"), row(-32601, "x")];
+    assert_eq!(found, json!(expected));
+}
+
 #[test]
 fn several_reels_and_folders_are_counted_together() {
     let stage = Stage::new();

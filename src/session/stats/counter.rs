@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 const MAX_STREAMS: usize = 1000;
 /// The maximum number of tools and errors that are told apart.
 const MAX_NAMES: usize = 1000;
+/// The number of the method of an error that belongs to no known request.
+const UNKNOWN_REQUEST: u32 = u32::MAX - 1;
 /// The number of MCP itself among the proposals.
 const MCP: u32 = u32::MAX;
 
@@ -97,6 +99,8 @@ pub(crate) struct Counter {
     errors: BTreeMap<(Option<i64>, u32), u64>,
     open: Pairing<Asked>,
     failed_exchange: u32,
+    /// The method of its request.
+    failed_method: Option<u32>,
 }
 
 impl Counter {
@@ -117,6 +121,7 @@ impl Counter {
             errors: BTreeMap::new(),
             open: Pairing::default(),
             failed_exchange: 0,
+            failed_method: None,
         }
     }
 
@@ -227,7 +232,7 @@ impl Counter {
             }
             return;
         };
-        let Some(id) = &message.id else { return };
+        let Some(id) = &message.id else { return self.unattributed(event, None, is_counted) };
         match (message.kind, keys) {
             (MessageKind::Request, Some(keys)) => {
                 let is_injected = header.flags.has(Flags::INJECTED);
@@ -237,12 +242,17 @@ impl Counter {
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
                 // It was counted with its exchange: this response repeats that, perhaps in place of the server.
-                Some(asked) if asked.has_failed => {}
+                Some(asked) if asked.has_failed => self.unattributed(event, Some(asked.keys.method), is_counted),
                 Some(asked) if is_counted => self.answer(&asked, event),
                 _ if !is_counted => {}
                 // The error response repeats what the HTTP status said.
-                _ if header.exchange != 0 && header.exchange == self.failed_exchange => {}
-                _ => self.totals.orphans += 1,
+                _ if header.exchange != 0 && header.exchange == self.failed_exchange => {
+                    self.unattributed(event, None, is_counted);
+                }
+                _ => {
+                    self.totals.orphans += 1;
+                    self.unattributed(event, None, is_counted);
+                }
             },
             _ => {}
         }
@@ -310,8 +320,9 @@ impl Counter {
     /// Counts an HTTP exchange that failed, and with it its request.
     fn fail(&mut self, header: &EventHeader, is_counted: bool) {
         self.totals.failures += u64::from(is_counted);
-        self.failed_exchange = header.exchange;
+        (self.failed_exchange, self.failed_method) = (header.exchange, None);
         let Some(asked) = self.open.of_exchange(header.exchange) else { return };
+        self.failed_method = Some(asked.keys.method);
         asked.has_failed = true;
         let (keys, is_counted) = (asked.keys, asked.is_counted);
         self.open.give_up(header.exchange);
@@ -340,6 +351,18 @@ impl Counter {
         }
     }
 
+    /// Counts an error response that answers no open request: it has no id, or repeats that its HTTP exchange failed.
+    fn unattributed(&mut self, event: &Event<'_>, method: Option<u32>, is_counted: bool) {
+        let header = event.header;
+        let is_error = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error);
+        if is_error && is_counted && self.needs_payloads {
+            let of_exchange =
+                self.failed_method.filter(|_| header.exchange != 0 && header.exchange == self.failed_exchange);
+            let code = Envelope::scan(event.body()).error_code();
+            self.fault(code, method.or(of_exchange).unwrap_or(UNKNOWN_REQUEST));
+        }
+    }
+
     fn fault(&mut self, code: Option<i64>, method: u32) {
         let key = (code, method);
         if self.errors.len() < MAX_NAMES || self.errors.contains_key(&key) {
@@ -353,7 +376,11 @@ impl Counter {
         for keys in &open {
             self.each_row(keys, |row| row.unanswered += 1);
         }
-        let named = |number: u32| methods.get(number as usize).map_or("(others)", |name| name).to_owned();
+        let named = |number: u32| match methods.get(number as usize) {
+            Some(name) => name.to_string(),
+            None if number == UNKNOWN_REQUEST => "(no request)".to_owned(),
+            None => "(others)".to_owned(),
+        };
         let tools: HashMap<u32, &str> = self.tools.iter().map(|(name, number)| (*number, name.as_str())).collect();
         let proposal = |number: u32| {
             let found = self.registry.iter().nth(number as usize);

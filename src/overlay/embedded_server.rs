@@ -123,6 +123,9 @@ impl EmbeddedServer {
     pub(super) fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Vec<Output> {
         let Some(own) = self.lent.remove(&number) else { return Vec::new() };
         let mut answer = json::value_of(answer);
+        if !answer.is_object() {
+            return Vec::new();
+        }
         answer["id"] = own.into();
         self.receive(now, answer.to_string().as_bytes(), ids)
     }

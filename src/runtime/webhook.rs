@@ -98,7 +98,7 @@ impl Webhook {
     }
 }
 
-/// In how many sessions an event was sent and not refused by the host.
+/// In how many sessions an event was sent, and the host neither refused it nor failed to respond.
 type Sessions = Arc<AtomicUsize>;
 
 struct Receiver {
@@ -149,8 +149,9 @@ impl Receiver {
                     sessions.fetch_add(1, Ordering::Relaxed);
                 }
                 let _ = reported.send(outcome);
-            } else if is_refusal(report) {
-                sessions.fetch_sub(1, Ordering::Relaxed);
+            } else if has_failed(report) {
+                // A late response may be a second failure of the same session.
+                let _ = sessions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
             }
         };
         let ordered = (self.order)(fired, Arc::new(receives));
@@ -174,10 +175,11 @@ impl Receiver {
     }
 }
 
-/// Whether the host refused what was sent. The poster may then send it again with the same id (MCPL 0.4 §9.4).
-fn is_refusal(report: &Report) -> bool {
+/// Whether the host refused what was sent, or did not respond. The poster may then send it again with the same id (MCPL
+/// 0.4 §9.4).
+fn has_failed(report: &Report) -> bool {
     match report {
-        Report::Refused { .. } => true,
+        Report::Refused { .. } | Report::Unanswered { .. } => true,
         Report::Proposal(report) => report["report"] == "push_answered" && report["accepted"] == false,
         _ => false,
     }

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 /// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
 mod open_questions {
     pub(super) const C2: &str = "Client and server both declare `blocking`, and the proposal does not say what applies if they differ. mcpreel takes the hook as blocking only if both declare true.";
-    pub(super) const C4: &str = "Nothing in the proposal says which feature set a tool belongs to. mcpreel takes the `featureSet` in the tool's definition or in its `_meta`. If no definition has one, it takes the only set that uses tools.";
+    pub(super) const C4: &str = "Nothing in the proposal says which feature set a tool belongs to. mcpreel takes the `featureSet` in the tool's definition or in its `_meta`. If no definition has one, it takes the only set that uses tools; if several do, it may be any of them.";
     pub(super) const C6: &str = "The proposal does not say which one counts. mcpreel uses `data`.";
     pub(super) const C7: &str =
         "The proposal does not say in which form a state is returned to the server. mcpreel expects the bare data.";
@@ -214,7 +214,7 @@ rules! {
         assumes open_questions::C16,
         fix "Write `{\"type\": \"resource\", \"uri\": \"…\"}`.";
     EVENT_ID_REUSED = Error "mcpl/event-id-reused",
-        "The server gives each event an `eventId` of its own: two `push/event` with the same `eventId` have the same `featureSet` and `payload`.",
+        "The server gives each event an `eventId` of its own: two `push/event` with the same `eventId` have the same `payload`.",
         "MCPL 0.4 §9.2 and §9.4",
         fix "Make a new `eventId` for each event; repeat it only with the same event.";
     EVENT_TWICE = Warning "mcpl/event-accepted-twice",

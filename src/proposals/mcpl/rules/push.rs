@@ -13,7 +13,7 @@ pub(super) struct Pushes {
     /// The contents and the ids of events without an answer so far, and the ids of those that were answered with an
     /// error, by their contents.
     open: Recent<IdKey, (Digest, String)>,
-    /// The feature set and payload of each event.
+    /// The payload of each event.
     events: Recent<String, Digest>,
     failed: Recent<Digest, String>,
 }
@@ -65,10 +65,9 @@ impl Pushes {
     /// Checks whether an event repeats one that failed.
     fn pushed(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let (Some(id), Some(event)) = (message.envelope.id, message.content["eventId"].as_str()) else { return };
-        let event_itself =
-            digest(&Value::from_iter(["featureSet", "payload"].map(|name| message.content[name].clone())));
-        let before = self.events.insert(event.to_owned(), event_itself);
-        findings.check(&EVENT_ID_REUSED, message.seq, before.is_none_or(|before| before == event_itself), || {
+        let payload = digest(&message.content["payload"]);
+        let before = self.events.insert(event.to_owned(), payload);
+        findings.check(&EVENT_ID_REUSED, message.seq, before.is_none_or(|before| before == payload), || {
             format!("the server used the eventId {event:?} before, for another event")
         });
         let parts = ["featureSet", "timestamp", "origin", "payload"].map(|name| message.content[name].clone());

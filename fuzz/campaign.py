@@ -98,11 +98,12 @@ def cpu_seconds(pid: int) -> float:
 
 @dataclass(frozen=True)
 class Ended:
-    """A fuzzer that has ended. A negative code is a signal."""
+    """A fuzzer that has ended. A negative code is a signal. If it had stalled, it was killed, and its code says nothing."""
 
     seconds: float
     code: int
     log: str
+    has_stalled: bool
 
 
 @dataclass
@@ -122,7 +123,7 @@ class Target:
         with open(log, "wb") as out:
             process = subprocess.Popen([str(word) for word in command], cwd=FUZZ, stdin=subprocess.DEVNULL, stdout=out,
                                        stderr=out, start_new_session=True)
-        is_paused, asked = False, 0
+        is_paused, asked, used, moved, has_stalled = False, 0, 0.0, time.monotonic(), False
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
@@ -130,6 +131,13 @@ class Target:
             if is_paused != bool(self.pause and self.pause.exists()):
                 is_paused = not is_paused
                 os.killpg(process.pid, signal.SIGSTOP if is_paused else signal.SIGCONT)
+            if is_paused or cpu_seconds(process.pid) > used:
+                used, moved = cpu_seconds(process.pid), time.monotonic()
+            elif time.monotonic() - moved > 2 * TIMEOUT_SECONDS:
+                # After a long pause, libFuzzer believes that the input takes long. Its handler of the signal allocates
+                # memory, and waits for ever if the signal came within the allocator.
+                has_stalled = True
+                os.killpg(process.pid, signal.SIGKILL)
             if not is_paused and (asked or cpu_seconds(process.pid) >= seconds or time.monotonic() >= until):
                 # libFuzzer ends after the current input; one that never ends is a finding of its own.
                 asked += 1
@@ -137,7 +145,7 @@ class Target:
             time.sleep(0.5)
         process.returncode = os.waitstatus_to_exitcode(status)
         text = log.read_text(errors="replace")
-        return Ended(usage.ru_utime + usage.ru_stime, process.returncode, text)
+        return Ended(usage.ru_utime + usage.ru_stime, process.returncode, text, has_stalled)
 
     def fuzz(self, seconds: int, until: float, entry: Entry) -> list[str]:
         """Returns what was found."""
@@ -152,7 +160,9 @@ class Target:
             entry.coverage = max([0, *map(int, STATUS.findall(ended.log))]) or entry.coverage
             new = [path for path in self.artifacts.iterdir() if path not in before]
             found |= {what: path for path in new if (what := self.is_real(path))}
-            if ended.code and not new:
+            if ended.has_stalled:
+                print(f"{self.name}: killed, because it stood still", file=sys.stderr)
+            elif ended.code and not new:
                 found[f"exit code {ended.code}: {ended.log.strip()[-200:]}"] = self.artifacts
             if had >= seconds or time.monotonic() >= until or not ended.code:
                 break

@@ -11,7 +11,7 @@ use crate::proposals::clip;
 use crate::proposals::host::{HostEvent, ServerId};
 use crate::session::filter::{Filter, FilterInput};
 use crate::trace::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
-use crate::wire::{Direction, Envelope, Framing, MessageKind};
+use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
 use globset::GlobMatcher;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -390,25 +390,11 @@ pub(super) fn outcome(done: &OrderResult) -> Option<Value> {
 
 /// Compares values; numbers are compared by value.
 fn same(wanted: &Value, found: &Value, place: &str) -> Result<(), String> {
-    if alike(wanted, found) {
+    if json::same(wanted, found) {
         return Ok(());
     }
     let place = if place.is_empty() { "it" } else { place };
     Err(format!("{place} is {}, not {wanted}", clip(&found.to_string(), SHOWN)))
-}
-
-fn alike(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            let has = |(name, value): (&String, &Value)| other.get(name).is_some_and(|other| alike(value, other));
-            one.len() == other.len() && one.iter().all(has)
-        }
-        _ => one == other,
-    }
 }
 
 /// Checks that everything in `wanted` is in `found`: members of objects one by one, lists item by item, other values as

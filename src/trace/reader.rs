@@ -480,16 +480,14 @@ impl ReelReader {
             self.position.seq = expected;
             return self.broken_group(start, reason);
         }
-        self.parts.push(PayloadPart {
-            offset: start + SEGMENT_HEADER_LEN as u64 + u64::from(header.records_len),
-            header: *header,
-        });
+        let offset = start + SEGMENT_HEADER_LEN as u64 + u64::from(header.records_len);
+        self.parts.push(PayloadPart { offset, header: *header });
         block.part = self.parts.len() - 1;
         self.offset = next;
         let payload = match self.with_payloads || !self.input.is_seekable() {
             true if self.leaves_long && is_long(header) => Ok(()),
             true => self.load_payload_inner(&mut block)?,
-            false if self.checks_payloads => self.check_payload(header)?,
+            false if self.checks_payloads => read_pieces(&mut self.input, &mut self.scratch, offset, header, |_| ())?,
             false => Ok(()),
         };
         if let Err(reason) = payload {
@@ -705,22 +703,6 @@ impl ReelReader {
         Ok(if given == raw { Ok(()) } else { Err(OTHER_LENGTH.into()) })
     }
 
-    /// Compares the payload of the last part with its checksum.
-    fn check_payload(&mut self, header: &SegmentHeader) -> io::Result<Result<(), String>> {
-        let Some(offset) = self.parts.last().map(|part| part.offset) else { return Ok(Ok(())) };
-        let (len, mut taken, mut crc) = (header.payload_len as usize, 0, 0);
-        while taken < len {
-            let wanted = (len - taken).min(KEEP);
-            self.input.read_at(offset + taken as u64, wanted, &mut self.scratch)?;
-            if self.scratch.len() < wanted {
-                return Ok(Err("its payload is incomplete".into()));
-            }
-            crc = crc32c::crc32c_append(crc, &self.scratch);
-            taken += wanted;
-        }
-        Ok(if crc == header.payload_crc { Ok(()) } else { Err("the checksum of its payload does not match".into()) })
-    }
-
     /// Reads one part. A file is read in pieces, so that a large payload is not in memory both compressed and
     /// decompressed. On `Err`, `out` must not be used.
     fn load_part(&mut self, offset: u64, header: &SegmentHeader, out: &mut Vec<u8>) -> io::Result<Result<(), String>> {
@@ -730,25 +712,15 @@ impl ReelReader {
             return Ok(Err("the length of its payload differs from its header".into()));
         }
         prepare(out, len, raw);
-        let (mut taken, mut crc, mut unpacked) = (0, 0, Ok(()));
-        while taken < len {
-            let wanted = (len - taken).min(KEEP);
-            self.input.read_at(offset + taken as u64, wanted, &mut self.scratch)?;
-            if self.scratch.len() < wanted {
-                return Ok(Err("its payload is incomplete".into()));
-            }
-            crc = crc32c::crc32c_append(crc, &self.scratch);
+        let (decoder, mut unpacked) = (&mut self.payload_decoder, Ok(()));
+        let read = read_pieces(&mut self.input, &mut self.scratch, offset, header, |piece| {
             if is_stored {
-                out.extend_from_slice(&self.scratch);
+                out.extend_from_slice(piece);
             } else if unpacked.is_ok() {
-                unpacked = decompress(&mut self.payload_decoder, &self.scratch, raw, out);
+                unpacked = decompress(decoder, piece, raw, out);
             }
-            taken += wanted;
-        }
-        if crc != header.payload_crc {
-            return Ok(Err("the checksum of its payload does not match".into()));
-        }
-        Ok(unpacked.and_then(|()| whole(out, raw)))
+        });
+        Ok(read?.and(unpacked).and_then(|()| whole(out, raw)))
     }
 
     /// Gives a block back, so that its memory is used again.
@@ -813,6 +785,28 @@ impl ReelReader {
             }
         }
     }
+}
+
+/// Reads the payload part at an offset in pieces, and compares it with its checksum. The error is what is wrong with it.
+fn read_pieces(
+    input: &mut Input,
+    scratch: &mut Vec<u8>,
+    offset: u64,
+    header: &SegmentHeader,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<Result<(), String>> {
+    let (len, mut taken, mut crc) = (header.payload_len as usize, 0, 0);
+    while taken < len {
+        let wanted = (len - taken).min(KEEP);
+        input.read_at(offset + taken as u64, wanted, scratch)?;
+        if scratch.len() < wanted {
+            return Ok(Err("its payload is incomplete".into()));
+        }
+        crc = crc32c::crc32c_append(crc, scratch);
+        take(scratch);
+        taken += wanted;
+    }
+    Ok(if crc == header.payload_crc { Ok(()) } else { Err("the checksum of its payload does not match".into()) })
 }
 
 fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {

@@ -191,8 +191,7 @@ impl Pairs {
         let open = Open { seq, time, method, exchange: self.exchange, direction, cancelled: false };
         let request = id.key().fingerprint(direction);
         if step.reused.is_some() && self.further.len() < MAX_FURTHER {
-            let responses = self.further.get(&request).copied().unwrap_or_default();
-            self.further.insert(request, responses + 1);
+            *self.further.entry(request).or_default() += 1;
         }
         self.open(request, open);
     }

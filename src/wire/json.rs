@@ -4,7 +4,7 @@
 //! it is slower.
 
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 
 const OTHER: u8 = 0;
@@ -487,6 +487,26 @@ pub(crate) fn first_fault(text: &[u8]) -> Option<usize> {
     Some((start + error.column().saturating_sub(1)).min(text.len()))
 }
 
+/// Whether two values are the same JSON. Numbers are compared as floating-point numbers, so that 1 is 1.0.
+pub(crate) fn same(one: &Value, other: &Value) -> bool {
+    same_by(one, other, |one, other| one.as_f64() == other.as_f64())
+}
+
+/// The same with another comparison of numbers.
+pub(crate) fn same_by(one: &Value, other: &Value, equal: fn(&Number, &Number) -> bool) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => equal(one, other),
+        (Value::Array(some), Value::Array(others)) => {
+            some.len() == others.len() && some.iter().zip(others).all(|(one, other)| same_by(one, other, equal))
+        }
+        (Value::Object(some), Value::Object(others)) => {
+            let has = |(name, one): (&String, &Value)| others.get(name).is_some_and(|other| same_by(one, other, equal));
+            some.len() == others.len() && some.iter().all(has)
+        }
+        _ => one == other,
+    }
+}
+
 /// Clones a value without spare room. A plain clone of an object has as much room as the original.
 pub(crate) fn trimmed(value: &Value) -> Value {
     match value {
@@ -508,6 +528,7 @@ pub(crate) fn exact_object(members: Vec<(String, Value)>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn what_a_value_cannot_represent_is_replaced() {
@@ -524,6 +545,12 @@ mod tests {
         for text in ["", "nope", "\"", "-", "NaN", "{\"a\":1,", "[1 2]", "[1e400}"] {
             assert_eq!(value_of(text.as_bytes()), Value::Null, "{text}");
         }
+    }
+
+    #[test]
+    fn the_order_of_members_and_the_form_of_numbers_do_not_matter() {
+        assert!(same(&json!({"a": 1, "b": [2.0]}), &json!({"b": [2], "a": 1.0})));
+        assert!(!same(&json!({"a": 1}), &json!({"a": 1, "b": 2})) && !same(&json!([1]), &json!([2])));
     }
 
     #[test]

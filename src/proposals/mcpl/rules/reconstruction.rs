@@ -4,6 +4,7 @@
 use super::*;
 use crate::proposals::mcpl::patch::{self, PatchError};
 use crate::proposals::recent::Recent;
+use crate::wire::json;
 
 /// How many bytes the data of one checkpoint, and of all together, may have (1 and 16 MiB).
 const MAX_BYTES: usize = 1 << 20;
@@ -150,7 +151,7 @@ impl Reconstruction {
         if known.iter().any(|data| matches!(data, None | Some(Data::Unclear))) {
             return findings.give_up(&STATE_DIFFERS);
         }
-        let fits = |data: &Data| matches!(data, Data::Held(data) if patch::is_same(data, state));
+        let fits = |data: &Data| matches!(data, Data::Held(data) if json::same(data, state));
         findings.check(&STATE_DIFFERS, message.seq, known.into_iter().flatten().any(fits), || {
             format!("the host returned a state that is not that of the checkpoint {:?}", branch.current)
         });

@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::host::client::{Handshake, Output, Params};
 use crate::protocol::errors;
 use crate::runtime::{Connection, Failure};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, json};
 use serde_json::{Value, json};
 
 /// At most this many pages of a list are requested.
@@ -110,8 +110,7 @@ async fn list(
         if envelope.error_code() == Some(errors::METHOD_NOT_FOUND) && cursor.is_none() {
             return Ok(None);
         }
-        let result = envelope.result.and_then(|result| serde_json::from_slice(result).ok());
-        let Some(result): Option<Value> = result else {
+        let Some(result) = envelope.result.map(json::value_of).filter(|result| !result.is_null()) else {
             let error = String::from_utf8_lossy(envelope.error.unwrap_or(&answer.message)).into_owned();
             let error = crate::wire::text::excerpt(&error, 300);
             return Err(Failure::Failed(format!("the server returned no list for {}: {error}", kind.method()).into()));

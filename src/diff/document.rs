@@ -3,6 +3,7 @@
 
 use super::recording::{Recording, Unit};
 use super::report::{Change, ChangeKind, Report, Status, UnitDiff, UnitPlace, UnitSide, parsed};
+use crate::wire::json;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -47,7 +48,10 @@ fn document(unit: &Unit) -> Value {
     let mut whole = Map::new();
     let mut put = |name: &str, text: Option<&[u8]>| {
         if let Some(text) = text {
-            let value = serde_json::from_slice(text).unwrap_or_else(|_| String::from_utf8_lossy(text).into());
+            let value = match json::check(text) {
+                Ok(()) => json::value_of(text),
+                Err(_) => String::from_utf8_lossy(text).into(),
+            };
             whole.insert(name.to_owned(), value);
         }
     };

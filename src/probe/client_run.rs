@@ -188,7 +188,7 @@ fn era_of(envelope: &Envelope<'_>) -> Era {
 }
 
 fn content(envelope: &Envelope<'_>) -> Value {
-    envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+    envelope.content().map(json::value_of).unwrap_or_default()
 }
 
 /// What is known about the client from all its runs.

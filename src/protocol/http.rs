@@ -143,7 +143,7 @@ struct Mark {
 impl ToolMarks {
     /// Learns the annotations from the result of a `tools/list`. If one breaks the rules, its tool is ignored.
     pub fn learn(&mut self, result: &[u8]) {
-        self.learn_from(&serde_json::from_slice(result).unwrap_or_default());
+        self.learn_from(&json::value_of(result));
     }
 
     /// Does the same as [`Self::learn`] with a parsed result.

@@ -187,20 +187,20 @@ impl End {
     /// The recording was required and failed.
     pub(crate) fn report(&self, summary: &Summary, is_verbose: bool, warn: Warn) -> Result<(), CommandError> {
         let place = self.place();
+        let place = if place == Path::new("-") { "standard output".into() } else { place.display().to_string() };
         let lost = summary.lost_bytes;
         if lost > 0 && summary.events == 0 {
-            let place = place.display();
             warn(&format!(
                 "nothing was recorded: {lost} bytes of traffic are missing in {place}, which was not written"
             ));
         } else if summary.events == 0 && summary.failure.is_some() {
-            warn(&format!("{} was not written; the session had no traffic", place.display()));
+            warn(&format!("{place} was not written; the session had no traffic"));
         } else if lost > 0 {
-            warn(&format!("{lost} bytes of traffic are missing in {}", place.display()));
+            warn(&format!("{lost} bytes of traffic are missing in {place}"));
         }
         if is_verbose {
             let plural = if summary.events == 1 { "" } else { "s" };
-            warn(&format!("{} event{plural} in {}", summary.events, place.display()));
+            warn(&format!("{} event{plural} in {place}", summary.events));
         }
         match self.status.given_up() {
             Some(why) => Err(CommandError::new(ErrorKind::Internal, format!("recording failed: {why}"))

@@ -18,7 +18,7 @@ pub(crate) fn laid_out(method: &str, result: &[u8], palette: &Palette, width: Op
     if !json::has_at_most(result, json::MAX_VALUES) {
         return None;
     }
-    let result: Value = serde_json::from_slice(result).ok()?;
+    let result = json::value_of(result);
     let text = match method {
         "tools/list" => listing(&result["tools"], "name", ("arguments", tool_arguments), palette, width)?,
         "prompts/list" => listing(&result["prompts"], "name", ("arguments", prompt_arguments), palette, width)?,

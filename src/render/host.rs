@@ -6,8 +6,8 @@ use crate::host::client::Output as ClientOutput;
 use crate::host::engine::OrderResult;
 use crate::host::prompt::{Prompt, PromptPart};
 use crate::proposals::host::{HostEvent, ServerId, ServerView};
-use crate::wire::Envelope;
 use crate::wire::units::micros;
+use crate::wire::{Envelope, json};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -118,8 +118,7 @@ pub(crate) fn done_value(done: &OrderResult, at: Duration) -> Value {
         OrderResult::Tool(Ok(result)) => json!({"event": "tool", "result": result}),
         OrderResult::Tool(Err(why)) => json!({"event": "tool", "error": why}),
         OrderResult::Answer(message) => {
-            let message = serde_json::from_slice::<Value>(message).unwrap_or_default();
-            json!({"event": "answer", "message": message})
+            json!({"event": "answer", "message": json::value_of(message)})
         }
         OrderResult::Failed(why) => json!({"event": "failed", "reason": why}),
         OrderResult::Connected => json!({"event": "connected"}),

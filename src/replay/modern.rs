@@ -109,8 +109,7 @@ fn objection(entry: &Entry, asks_for_logs: bool) -> Option<&'static str> {
 /// The members of `_meta` of every request.
 fn client_members(conversation: &Conversation) -> Vec<(&'static str, Value)> {
     let initialize = conversation.of_client().find(|entry| entry.is("initialize"));
-    let params: Value =
-        initialize.and_then(Entry::content).and_then(|params| serde_json::from_slice(params).ok()).unwrap_or_default();
+    let params = initialize.and_then(Entry::content).map(json::value_of).unwrap_or_default();
     let or = |value: &Value, other: Value| if value.is_object() { value.clone() } else { other };
     let own = json!({"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")});
     vec![

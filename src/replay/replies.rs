@@ -2,7 +2,7 @@
 
 use super::conversation::{Conversation, Entry};
 use super::substitute::{place_in, splice};
-use crate::wire::{Envelope, Id};
+use crate::wire::{Envelope, Id, json};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -124,7 +124,7 @@ impl Replies {
 
 /// Returns the params without what differs in every session.
 fn comparable(params: &[u8]) -> Value {
-    let mut params: Value = serde_json::from_slice(params).unwrap_or_default();
+    let mut params = json::value_of(params);
     if let Some(members) = params.as_object_mut() {
         members.remove("_meta");
     }

@@ -48,7 +48,7 @@ pub(super) fn annotations(conversation: &Conversation) -> HashMap<String, Annota
 
 fn tools(answer: &Entry) -> Vec<(String, Annotations)> {
     let result = Envelope::scan(answer.body()).result.unwrap_or_default();
-    let listed: Value = serde_json::from_slice(result).unwrap_or_default();
+    let listed = json::value_of(result);
     let tools = listed["tools"].as_array().cloned().unwrap_or_default();
     let about = |tool: &Value| {
         let hint = |name: &str| tool["annotations"][name] == Value::Bool(true);

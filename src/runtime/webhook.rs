@@ -6,6 +6,7 @@ use crate::proposals::recent::Recent;
 use crate::proposals::server::Unsent;
 use crate::server::{Fired, Report};
 use crate::transport::listen::json_listener::{self, JsonReply, Post, PostHandler};
+use crate::wire::json;
 use serde_json::{Map, Value, json};
 use std::io;
 use std::net::TcpListener;
@@ -188,9 +189,10 @@ fn has_failed(report: &Report) -> bool {
 /// Reads the event and its id from a request: from the body's members, or with the whole body as its text.
 fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired), JsonReply> {
     let refuse = |status, why: String| (status, json!({"error": why}));
-    let body: Value =
-        serde_json::from_slice(&post.body).map_err(|error| refuse(400, format!("the body is not JSON: {error}")))?;
-    let Value::Object(body) = body else { return Err(refuse(422, "the body must be an object".to_owned())) };
+    json::check(&post.body).map_err(|error| refuse(400, format!("the body is not JSON: {error}")))?;
+    let Value::Object(body) = json::value_of(&post.body) else {
+        return Err(refuse(422, "the body must be an object".to_owned()));
+    };
     let id = match body.get("eventId") {
         None => fresh(),
         Some(Value::String(id)) if !id.is_empty() => id.clone(),

@@ -223,9 +223,7 @@ impl WantMessage {
 
 impl Message<'_> {
     fn content(&self) -> &Value {
-        self.content.get_or_init(|| {
-            self.envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
-        })
+        self.content.get_or_init(|| self.envelope.content().map(json::value_of).unwrap_or_default())
     }
 
     fn passes(&self, filter: &Filter) -> bool {
@@ -374,10 +372,9 @@ pub(super) fn outcome(done: &OrderResult) -> Option<Value> {
         OrderResult::Tool(Err(why)) | OrderResult::Failed(why) => Some(failed(why)),
         OrderResult::Answer(message) => {
             let envelope = Envelope::scan(message);
-            let parsed = |text: Option<&[u8]>| text.and_then(|text| serde_json::from_slice(text).ok());
-            Some(match parsed(envelope.result) {
-                Some(result) => result,
-                None => serde_json::json!({"error": parsed(envelope.error).unwrap_or(Value::Null)}),
+            Some(match envelope.result {
+                Some(result) => json::value_of(result),
+                None => serde_json::json!({"error": envelope.error.map(json::value_of)}),
             })
         }
         OrderResult::Turn { .. }

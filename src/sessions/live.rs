@@ -14,7 +14,7 @@ use crate::sessions::recording_status::RecordingStatus;
 use crate::sessions::sockets::{self, BoundSocket, SocketError};
 use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::Link;
-use crate::wire::{Envelope, MessageKind};
+use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Map, Value, json};
 use std::io::ErrorKind::{TimedOut, WouldBlock};
 use std::path::{Path, PathBuf};
@@ -340,8 +340,7 @@ impl RecordedHandshake {
             for event in block.events().filter(|event| event.header.message.is_some() && is_meant(event.header)) {
                 looked_at += 1;
                 let envelope = Envelope::scan(event.body());
-                let content: Value =
-                    envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+                let content = envelope.content().map(json::value_of).unwrap_or_default();
                 opening.note_client(&envelope, &content);
                 let direction = event.header.direction();
                 let step = tracker.take(event.header.seq, event.header.time, direction, &envelope, &content);

@@ -2,138 +2,28 @@
 //!
 //! The same reader handles files and pipes, complete and growing reels. It keeps one segment in memory.
 
+mod block;
 mod footer;
 mod joining;
+pub(super) mod payload;
 mod recovery;
 
-use super::ahead::BudgetPermit;
-use super::event::{Event, EventHeader, Flags};
+use super::event::EventHeader;
 use super::format::{
-    FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version,
-    decode_trailer,
+    FileHeader, FormatError, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version, decode_trailer,
 };
 use super::index::Index;
 use super::input::{Input, InputCursor};
-use super::record::{self, Methods, Piece, Position};
-use joining::{Joining, NO_PART, Origin, Place};
+use super::record::{self, Methods, Position};
+pub use block::Item;
+pub(crate) use block::{Block, Damage};
+use joining::{Joining, Place};
+use payload::{BEGINNING, decompress, prepare, whole};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
-
-/// A part of the reel that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
-    /// Its start in the file.
-    pub offset: u64,
-    /// The number of bytes that were skipped.
-    pub bytes: u64,
-    /// The number of events that are known to be lost. There may be more if the reel ends here.
-    pub events: u64,
-    /// The reel ends here: an incomplete tail, as a killed writer leaves it.
-    pub at_end: bool,
-    /// Only the index is wrong; all events can be read.
-    pub of_index: bool,
-    /// What is wrong.
-    pub reason: String,
-}
-
-impl Damage {
-    /// Creates a damage for the bytes from `start` to `end`, which contain no events.
-    fn passed_over(start: u64, end: u64, reason: String) -> Self {
-        Self { offset: start, bytes: end.saturating_sub(start), events: 0, at_end: false, of_index: false, reason }
-    }
-}
-
-impl std::fmt::Display for Damage {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { offset, bytes, events, reason, .. } = self;
-        if self.of_index {
-            return write!(out, "the index at byte {offset} is wrong, and ignored: {reason}");
-        }
-        let s = if *bytes == 1 { "" } else { "s" };
-        write!(out, "damage at byte {offset}: {reason}; {bytes} byte{s} skipped")?;
-        match (events, self.at_end) {
-            (0, true) => write!(out, " at the end of the reel"),
-            (0, false) => write!(out, ", no events lost"),
-            (1, _) => write!(out, ", 1 event lost"),
-            (events, _) => write!(out, ", {events} events lost"),
-        }
-    }
-}
-
-/// The next part of a reel.
-#[derive(Debug)]
-pub enum Item {
-    /// Events.
-    Block(Block),
-    /// A part that could not be read.
-    Damage(Damage),
-}
-
-/// The events of one segment.
-#[derive(Debug, Default)]
-pub struct Block {
-    /// The event headers, in order.
-    pub headers: Vec<EventHeader>,
-    payload: Vec<u8>,
-    loaded: bool,
-    /// The number of its payload part in the current group.
-    part: usize,
-    /// Its events that are pieces of longer messages, until they are joined.
-    pieces: Vec<Piece>,
-    /// Its events that are joined from pieces, until they are loaded.
-    joined: Vec<Origin>,
-    /// The start of its segment in the file.
-    pub offset: u64,
-    /// Its part of the memory for reading ahead.
-    pub(super) share: Option<BudgetPermit>,
-}
-
-impl Block {
-    /// Returns the number of this segment in its group, from 0.
-    pub fn part(&self) -> usize {
-        self.part
-    }
-
-    /// Iterates over the events with their payloads; there are none before the payload is loaded.
-    pub fn events(&self) -> impl Iterator<Item = Event<'_>> {
-        let headers = if self.loaded { &self.headers[..] } else { &[] };
-        headers.iter().map(|header| self.event(header))
-    }
-
-    /// Returns the event of a header of this block. Its payload is empty before the payload is loaded. If it is too
-    /// long to be loaded, it has only the beginning.
-    pub fn event<'a>(&'a self, header: &'a EventHeader) -> Event<'a> {
-        let payload = if self.loaded { &self.payload[..] } else { &[] };
-        let end = payload.len().min(header.offset.saturating_add(header.len as usize));
-        Event { header, payload: payload.get(header.offset..end).unwrap_or_default() }
-    }
-
-    /// Returns the approximate memory use, in bytes.
-    pub fn size(&self) -> usize {
-        self.headers.len() * size_of::<EventHeader>() + self.payload.len()
-    }
-
-    /// Removes all events, and frees memory beyond what most blocks need.
-    pub(super) fn shed(&mut self) {
-        self.headers.clear();
-        self.pieces.clear();
-        self.joined.clear();
-        self.payload.clear();
-        if self.payload.capacity() > KEEP {
-            // Shrinking would leave the buffer at its place and fragment the memory.
-            self.payload = Vec::new();
-        }
-        self.loaded = false;
-    }
-
-    /// Returns whether the payloads are loaded.
-    pub fn is_loaded(&self) -> bool {
-        self.loaded
-    }
-}
+use zstd::stream::raw::{DParameter, Decoder, Operation};
 
 /// A payload part of the current group.
 #[derive(Clone, Copy, Debug)]
@@ -195,9 +85,6 @@ pub struct ReelReader {
 /// The number of bytes read ahead for each segment: its header, and usually all its records.
 const READ_AHEAD: usize = 4 << 10;
 
-/// Buffers that a large message made larger than this number of bytes are made smaller again.
-const KEEP: usize = 320 << 10;
-
 /// The maximum length of a decompressed record part in a valid reel, in bytes: half a MiB and one record.
 const MAX_RECORDS_BYTES: u32 = 16 << 20;
 
@@ -207,9 +94,6 @@ const MAX_EVENTS: u32 = 128 << 10;
 /// Payloads of segments are loaded up to this length, in bytes (65 MiB: the longest message that transports accept by
 /// default, and its frame).
 pub(crate) const MAX_LOADED: usize = 65 << 20;
-
-/// The number of bytes that are loaded of a longer payload.
-const BEGINNING: usize = 64 << 10;
 
 /// The maximum length of a decompressed payload part in a valid reel, in bytes.
 const MAX_RAW_BYTES: u32 = 1 << 31;
@@ -487,7 +371,7 @@ impl ReelReader {
         let payload = match self.with_payloads || !self.input.is_seekable() {
             true if self.leaves_long && is_long(header) => Ok(()),
             true => self.load_payload_inner(&mut block)?,
-            false if self.checks_payloads => read_pieces(&mut self.input, &mut self.scratch, offset, header, |_| ())?,
+            false if self.checks_payloads => self.check_part(offset, header)?,
             false => Ok(()),
         };
         if let Err(reason) = payload {
@@ -523,206 +407,6 @@ impl ReelReader {
             .ok_or_else(|| "its records do not conform to the format".to_owned())
     }
 
-    /// Loads the payloads of the last block from [`ReelReader::next`], or of another one in the same group. The inner
-    /// `Err` is damage.
-    ///
-    /// # Errors
-    ///
-    /// If reading fails.
-    pub fn load_payload(&mut self, block: &mut Block) -> io::Result<Result<(), Damage>> {
-        if block.loaded {
-            return Ok(Ok(()));
-        }
-        let outcome = if block.part == NO_PART { Ok(()) } else { self.load_payload_inner(block)? };
-        let (at, events) = (block.offset, block.headers.len() as u64);
-        if let Err(reason) = outcome {
-            return Ok(Err(Damage { events, ..Damage::passed_over(at, at, reason) }));
-        }
-        block.loaded = true;
-        self.load_joined(block)
-    }
-
-    fn load_payload_inner(&mut self, block: &mut Block) -> io::Result<Result<(), String>> {
-        if block.part < self.parts_taken {
-            return Ok(Err("its payload was already skipped".into()));
-        }
-        while self.parts_taken <= block.part {
-            // A part continues the compression of the one before it.
-            if let Some(reason) = &self.parts_broken {
-                return Ok(Err(reason.clone()));
-            }
-            let part = self.parts[self.parts_taken];
-            // Payloads before the wanted one are dropped; of a long one, only the beginning is kept.
-            let is_wanted = self.parts_taken == block.part;
-            let loaded = match is_wanted && !is_long(&part.header) {
-                true => self.load_part(part.offset, &part.header, &mut block.payload)?,
-                false => {
-                    let max = if is_wanted { BEGINNING } else { 0 };
-                    block.payload.clear();
-                    let keep = |piece: &[u8]| {
-                        let rest = max - block.payload.len();
-                        block.payload.extend_from_slice(&piece[..rest.min(piece.len())]);
-                        Ok(())
-                    };
-                    self.pass_part(part.offset, &part.header, keep)?
-                }
-            };
-            if let Err(reason) = loaded {
-                self.parts_broken = Some(reason.clone());
-                return Ok(Err(reason));
-            }
-            self.parts_taken += 1;
-        }
-        block.loaded = true;
-        if is_long(&self.parts[block.part].header) {
-            self.cut_short(block);
-        }
-        Ok(Ok(()))
-    }
-
-    /// Marks the events of a block whose payloads are incomplete, and reports that.
-    fn cut_short(&mut self, block: &mut Block) {
-        let loaded = block.payload.len();
-        let is_cut = |header: &&mut EventHeader| header.offset.saturating_add(header.len as usize) > loaded;
-        let mut longest = (0, 0);
-        for header in block.headers.iter_mut().filter(is_cut) {
-            header.flags = header.flags.with(Flags::TRUNCATED);
-            longest = longest.max((header.len, header.seq));
-        }
-        let (len, seq) = longest;
-        let reason = format!(
-            "event {seq} has {} MiB; of events longer than {} MiB, only the beginning is read here (`reel cat` and \
-             `export` output all of it)",
-            len >> 20,
-            MAX_LOADED >> 20
-        );
-        self.reported =
-            Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, of_index: false, reason });
-    }
-
-    /// Returns whether the payload of a block must be read with [`ReelReader::pass_payload`].
-    pub fn leaves_out(&self, block: &Block) -> bool {
-        self.leaves_long && !block.is_loaded()
-    }
-
-    /// Reads the payloads of a block that came without them, piece by piece. Passes on each piece with the header of
-    /// its event, and whether it is the last piece of the event. The inner `Err` is damage; the pieces before it may be
-    /// damaged, too. An event that the damage cuts short gets a last piece that is empty.
-    ///
-    /// # Errors
-    ///
-    /// If reading fails.
-    pub fn pass_payload(
-        &mut self,
-        block: &Block,
-        mut take: impl FnMut(&EventHeader, &[u8], bool) -> io::Result<()>,
-    ) -> io::Result<Result<(), Damage>> {
-        let events = block.headers.len() as u64;
-        let damage = |reason| Damage { offset: block.offset, bytes: 0, events, at_end: false, of_index: false, reason };
-        while self.parts_taken < block.part && self.parts_broken.is_none() {
-            let before = self.parts[self.parts_taken];
-            self.parts_broken = self.pass_part(before.offset, &before.header, |_| Ok(()))?.err();
-            self.parts_taken += 1;
-        }
-        if let Some(reason) = &self.parts_broken {
-            return Ok(Err(damage(reason.clone())));
-        }
-        let part = self.parts[block.part];
-        let mut headers = block.headers.iter();
-        let mut open = headers.next();
-        let mut left = open.map_or(0, |header| header.len as usize);
-        let passed = self.pass_part(part.offset, &part.header, |mut piece: &[u8]| {
-            while let Some(header) = open {
-                let (now, rest) = piece.split_at(left.min(piece.len()));
-                left -= now.len();
-                piece = rest;
-                if left == 0 || !now.is_empty() {
-                    take(header, now, left == 0)?;
-                }
-                if left > 0 {
-                    break;
-                }
-                open = headers.next();
-                left = open.map_or(0, |header| header.len as usize);
-            }
-            Ok(())
-        })?;
-        self.parts_taken = block.part + 1;
-        self.parts_broken = passed.as_ref().err().cloned();
-        if let Some(cut_short) = open.filter(|header| left < header.len as usize) {
-            take(cut_short, b"", true)?;
-        }
-        Ok(passed.map_err(damage))
-    }
-
-    /// Reads one part in constant memory, and passes it on in pieces.
-    fn pass_part(
-        &mut self,
-        offset: u64,
-        header: &SegmentHeader,
-        mut take: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<Result<(), String>> {
-        let (len, raw) = (header.payload_len as usize, header.payload_raw as usize);
-        let is_stored = header.flags & PAYLOAD_STORED != 0;
-        let (mut taken, mut given, mut crc) = (0, 0, 0);
-        let mut out = Vec::with_capacity(if is_stored { 0 } else { KEEP });
-        while taken < len {
-            let wanted = (len - taken).min(KEEP);
-            self.input.read_at(offset + taken as u64, wanted, &mut self.scratch)?;
-            if self.scratch.len() < wanted {
-                return Ok(Err("its payload is incomplete".into()));
-            }
-            taken += wanted;
-            self.input.forget_before(offset + taken as u64);
-            crc = crc32c::crc32c_append(crc, &self.scratch);
-            if is_stored {
-                given += wanted;
-                take(&self.scratch)?;
-                continue;
-            }
-            let mut input = InBuffer::around(&self.scratch[..]);
-            loop {
-                out.clear();
-                let before = input.pos();
-                if let Err(error) = self.payload_decoder.run(&mut input, &mut OutBuffer::around(&mut out)) {
-                    return Ok(Err(format!("decompression failed: {error}")));
-                }
-                given += out.len();
-                if given > raw {
-                    return Ok(Err(OTHER_LENGTH.into()));
-                }
-                take(&out)?;
-                if out.is_empty() && input.pos() == before {
-                    break;
-                }
-            }
-        }
-        if crc != header.payload_crc {
-            return Ok(Err("the checksum of its payload does not match".into()));
-        }
-        Ok(if given == raw { Ok(()) } else { Err(OTHER_LENGTH.into()) })
-    }
-
-    /// Reads one part. A file is read in pieces, so that a large payload is not in memory both compressed and
-    /// decompressed. On `Err`, `out` must not be used.
-    fn load_part(&mut self, offset: u64, header: &SegmentHeader, out: &mut Vec<u8>) -> io::Result<Result<(), String>> {
-        let (len, raw) = (header.payload_len as usize, header.payload_raw as usize);
-        let is_stored = header.flags & PAYLOAD_STORED != 0;
-        if is_stored && len != raw {
-            return Ok(Err("the length of its payload differs from its header".into()));
-        }
-        prepare(out, len, raw);
-        let (decoder, mut unpacked) = (&mut self.payload_decoder, Ok(()));
-        let read = read_pieces(&mut self.input, &mut self.scratch, offset, header, |piece| {
-            if is_stored {
-                out.extend_from_slice(piece);
-            } else if unpacked.is_ok() {
-                unpacked = decompress(decoder, piece, raw, out);
-            }
-        });
-        Ok(read?.and(unpacked).and_then(|()| whole(out, raw)))
-    }
-
     /// Gives a block back, so that its memory is used again.
     pub fn recycle(&mut self, mut block: Block) {
         block.shed();
@@ -739,30 +423,6 @@ impl ReelReader {
         }
         self.input.read_at(start + SEGMENT_HEADER_LEN as u64, len, &mut self.scratch)?;
         Ok(self.scratch.len() == len)
-    }
-
-    /// Checks a segment of an unknown kind, which is skipped: returns what is wrong with its checksums. That of the
-    /// payload is checked if payloads are read.
-    fn foreign_fault(&mut self, start: u64, header: &SegmentHeader) -> io::Result<Option<String>> {
-        if crc32c::crc32c(&self.scratch) != header.records_crc {
-            return Ok(Some("the checksum of its records does not match".to_owned()));
-        }
-        if !self.with_payloads {
-            return Ok(None);
-        }
-        let (mut at, mut crc) = (start + SEGMENT_HEADER_LEN as u64 + u64::from(header.records_len), 0);
-        let mut left = header.payload_len as usize;
-        while left > 0 {
-            self.input.read_at(at, left.min(KEEP), &mut self.scratch)?;
-            if self.scratch.is_empty() {
-                break;
-            }
-            crc = crc32c::crc32c_append(crc, &self.scratch);
-            at += self.scratch.len() as u64;
-            left -= self.scratch.len();
-        }
-        let is_sound = crc == header.payload_crc;
-        Ok((!is_sound).then(|| "the checksum of its payload does not match".to_owned()))
     }
 
     fn payload_is_there(&mut self, start: u64, header: &SegmentHeader) -> io::Result<bool> {
@@ -787,28 +447,6 @@ impl ReelReader {
     }
 }
 
-/// Reads the payload part at an offset in pieces, and compares it with its checksum. The error is what is wrong with it.
-fn read_pieces(
-    input: &mut Input,
-    scratch: &mut Vec<u8>,
-    offset: u64,
-    header: &SegmentHeader,
-    mut take: impl FnMut(&[u8]),
-) -> io::Result<Result<(), String>> {
-    let (len, mut taken, mut crc) = (header.payload_len as usize, 0, 0);
-    while taken < len {
-        let wanted = (len - taken).min(KEEP);
-        input.read_at(offset + taken as u64, wanted, scratch)?;
-        if scratch.len() < wanted {
-            return Ok(Err("its payload is incomplete".into()));
-        }
-        crc = crc32c::crc32c_append(crc, scratch);
-        take(scratch);
-        taken += wanted;
-    }
-    Ok(if crc == header.payload_crc { Ok(()) } else { Err("the checksum of its payload does not match".into()) })
-}
-
 fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
     let header = SegmentHeader::decode(bytes.get(..SEGMENT_HEADER_LEN)?.try_into().ok()?)?;
     let is_sound =
@@ -819,41 +457,4 @@ fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
 /// Returns whether a segment's payload is too long to be loaded. A long event has its own segment.
 fn is_long(header: &SegmentHeader) -> bool {
     header.payload_raw as usize > MAX_LOADED
-}
-
-/// Prepares an empty buffer for `raw` bytes, decompressed from `len` bytes. The claimed length is trusted only as far
-/// as it is possible: zstd makes at most 128 KiB of a block of three bytes.
-fn prepare(out: &mut Vec<u8>, len: usize, raw: usize) {
-    out.clear();
-    out.reserve_exact(raw.min(len.saturating_mul(64 << 10)));
-}
-
-fn whole(out: &[u8], raw: usize) -> Result<(), String> {
-    (out.len() == raw).then_some(()).ok_or_else(|| OTHER_LENGTH.to_owned())
-}
-
-pub(super) const OTHER_LENGTH: &str = "its decompressed length differs from its header";
-
-/// Decompresses one piece of a flushed part. `out` must not get longer than `raw` bytes.
-fn decompress(decoder: &mut Decoder<'_>, piece: &[u8], raw: usize, out: &mut Vec<u8>) -> Result<(), String> {
-    let mut input = InBuffer::around(piece);
-    loop {
-        let (taken, given) = (input.pos(), out.len());
-        if given == raw && taken == piece.len() {
-            return Ok(());
-        }
-        if out.capacity() == given {
-            out.reserve(raw.saturating_sub(given).clamp(1, 1 << 20));
-        }
-        decoder
-            .run(&mut input, &mut OutBuffer::around_pos(out, given))
-            .map_err(|error| format!("decompression failed: {error}"))?;
-        if out.len() > raw {
-            return Err(OTHER_LENGTH.into());
-        }
-        if input.pos() == taken && out.len() == given {
-            // The next piece may continue.
-            return if taken == piece.len() { Ok(()) } else { Err(OTHER_LENGTH.into()) };
-        }
-    }
 }

@@ -462,7 +462,10 @@ fn a_part_that_could_not_be_read_is_not_tried_again() {
     let mut reader = ReelReader::open(&path).expect("a reel");
     let Some(Item::Block(mut block)) = reader.next().expect("reading works") else { panic!("a block") };
     let mut reason = || reader.load_payload(&mut block).expect("reading works").expect_err("damage").reason;
-    assert_eq!((reason(), reason()), (reader::OTHER_LENGTH.to_owned(), reader::OTHER_LENGTH.to_owned()));
+    assert_eq!(
+        (reason(), reason()),
+        (reader::payload::OTHER_LENGTH.to_owned(), reader::payload::OTHER_LENGTH.to_owned())
+    );
     assert_eq!(block.event(&block.headers[0]).payload, b"");
 }
 

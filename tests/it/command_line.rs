@@ -415,6 +415,21 @@ fn saved_content_never_meets_an_older_file() {
 }
 
 #[test]
+fn half_of_an_emoji_hides_no_tool_of_a_server() {
+    let stage = Stage::new();
+    let script = IMAGE_SERVER
+        .replace("tools/call", "tools/list")
+        .replace(
+            r#""content":["#,
+            r#""tools":[{"name":"draw","description":"\ud83d","inputSchema":{"type":"object"}}],"x":["#,
+        )
+        .replace("printf '{", "printf '%s\\n' '{")
+        .replace(r#""id":%s,"result":%s}\n' "$id" "$result""#, r#""id":'"$id"',"result":'"$result"'}'"#);
+    let offers = stage.ok(&["call", "--era", "legacy", "--", "sh", "-c", &script]).json();
+    assert!(offers.to_string().contains(r#""name":"draw""#), "{offers}");
+}
+
+#[test]
 fn checks_come_from_stdin_and_their_format_is_in_the_help() {
     let stage = Stage::new();
     let help = stage.ok(&["call", "--help"]).out();

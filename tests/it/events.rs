@@ -190,6 +190,17 @@ fn e16_e19_e20_e27_what_is_no_event_or_unasked_for_or_a_duplicate_is_reported_an
 }
 
 #[test]
+fn e16_an_event_with_half_of_an_emoji_is_one() {
+    let stage = Stage::new();
+    stage.write("mcpe_server.py", PEER);
+    let plan = json!({"send": [["events/event", {"subscriptionId": "ID", "event": event("1", "HALF", "high")}]]});
+    let plan = plan.to_string().replace("HALF", "a\\ud83d");
+    let words = ["events", "watch", "--expect", "1", "--for", "10s", "--", "python3", "mcpe_server.py", &plan];
+    let watched = stage.run(&words, "");
+    assert_eq!((watched.code(), types(&watched)), (0, vec!["a\u{fffd}".into()]), "{watched:?}");
+}
+
+#[test]
 fn e16_a_flood_of_malformed_events_is_summarised() {
     let stage = Stage::new();
     let bad: Vec<Value> = vec![json!(["events/event", {"subscriptionId": "ID", "event": 7}]); 500];

@@ -21,8 +21,8 @@ use crate::render::text::Escaping;
 use crate::runtime;
 use crate::runtime::client::{Closing, Connection, Failure};
 use crate::runtime::parameters;
-use crate::wire::Envelope;
 use crate::wire::units::millis;
+use crate::wire::{Envelope, json};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::Write as _;
@@ -242,14 +242,14 @@ const FOR_ADVICE: Duration = Duration::from_secs(2);
 /// What was probably meant, if the server refused the name of a tool or of an argument. Asks for the list of tools.
 async fn misspelt(connection: &mut Connection, params: &Params, words: &[String], answer: &Answer) -> Option<String> {
     let envelope = Envelope::scan(&answer.message);
-    let content = serde_json::from_slice(envelope.result.or(envelope.error)?).ok()?;
+    let content = json::value_of(envelope.result.or(envelope.error)?);
     let Params::Raw(params) = params else { return None };
-    let params = serde_json::from_slice(params).ok()?;
+    let params = json::value_of(params);
     if !advice::may_be_misspelt("tools/call", &content) {
         return None;
     }
     let listed = connection.request_within(FOR_ADVICE, "tools/list", Params::Absent, |_| ()).await.ok()?;
-    let listed = serde_json::from_slice(Envelope::scan(&listed.message).result?).ok()?;
+    let listed = json::value_of(Envelope::scan(&listed.message).result?);
     advice::on_names(&params, &listed).or_else(|| advice::on_types(&params, &listed, words))
 }
 
@@ -284,8 +284,7 @@ async fn repeat(
             context.printer.flush().map_err(CommandError::output)?;
         }
         let envelope = Envelope::scan(&answer.message);
-        let content = envelope.result.or(envelope.error).unwrap_or_default();
-        let content = serde_json::from_slice(content).unwrap_or_default();
+        let content = envelope.result.or(envelope.error).map(json::value_of).unwrap_or_default();
         advice::on_era(method, handshake.era, &content).iter().for_each(|text| context.printer.note(text));
         tally.take(&content, Ok(judged), Some(answer.latency), context);
         due = printing.args.repeating.next(tally.taken(), began);
@@ -374,7 +373,7 @@ impl Printing<'_> {
     }
 
     fn save(&mut self, folder: &Path, result: &[u8], context: &Context) -> Result<(), CommandError> {
-        let files = serde_json::from_slice(result).map(|result| attachments(&result)).unwrap_or_default();
+        let files = attachments(&json::value_of(result));
         std::fs::create_dir_all(folder).map_err(|error| CommandError::writing(folder, &error))?;
         for (bytes, extension) in files {
             self.saved += 1;

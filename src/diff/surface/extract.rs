@@ -90,7 +90,10 @@ impl Extractor {
             self.whole.insert(kind, text.into());
             return;
         }
-        let Ok(result) = serde_json::from_slice::<Value>(text) else { return };
+        let result = json::value_of(text);
+        if result.is_null() {
+            return;
+        }
         match asked {
             Asked::Initialize(client) => {
                 let revision = result["protocolVersion"].as_str().map(str::to_owned);
@@ -133,7 +136,7 @@ impl Extractor {
     pub fn finish(mut self) -> Surface {
         for (kind, text) in self.whole {
             let mut list = List::default();
-            list.add_page(kind, &serde_json::from_slice(&text).unwrap_or_default());
+            list.add_page(kind, &json::value_of(&text));
             self.surface.lists.insert(kind, list);
         }
         for ((_, kind), list) in self.open {
@@ -161,10 +164,7 @@ fn asked(envelope: &Envelope<'_>) -> Option<Asked> {
 
 /// What the client asks for: the revision and the capabilities at these places of the params.
 fn client(envelope: &Envelope<'_>, revision: &[&str], capabilities: &[&str]) -> Value {
-    let member = |path: &[&str]| {
-        let text = json::at_path(envelope.params?, path)?;
-        serde_json::from_slice::<Value>(text).ok()
-    };
+    let member = |path: &[&str]| json::at_path(envelope.params?, path).map(json::value_of);
     let mut client = serde_json::Map::new();
     client.extend(member(revision).map(|revision| ("revision".to_owned(), revision)));
     client.extend(member(capabilities).map(|capabilities| ("capabilities".to_owned(), capabilities)));
@@ -219,6 +219,17 @@ mod tests {
         assert!(extracted(&[other, page(1, &["a"], None), page(2, &["a"], None)]).finish().is_empty());
         let from_server = (S2C, list(1, None).1);
         assert!(extracted(&[from_server, page(1, &["a"], None)]).finish().is_empty());
+    }
+
+    #[test]
+    fn half_of_an_emoji_hides_no_tool() {
+        for next in ["null", r#""more""#] {
+            let mut extractor = extracted(&[list(1, None)]);
+            let page =
+                r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","description":"\ud83d"}],"nextCursor":"#;
+            extractor.take_message(0, S2C, format!("{page}{next}}}}}").as_bytes());
+            assert_eq!(names(&extractor.finish()), ["a"], "{next}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Who made a value: the run, or the client.
 
 use super::{Kind, Span, ValueKey};
+use crate::wire::json;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -62,7 +63,7 @@ impl Origins {
 
     /// Adds the roots in the result of `roots/list`.
     pub(crate) fn add_roots(&mut self, result: &[u8]) {
-        let Ok(result) = serde_json::from_slice::<Value>(result) else { return };
+        let result = json::value_of(result);
         let roots = result["roots"].as_array().into_iter().flatten();
         self.add_folders(roots.filter_map(|root| root["uri"].as_str()));
     }

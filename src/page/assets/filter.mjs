@@ -152,6 +152,7 @@ const MAKERS = {
     const numbers = /^\+?(\d+)(?:\.\.\+?(\d+))?$/.exec(value);
     if (!numbers) throw new FilterError("expected seq:N or seq:N..M");
     const [first, last] = [Number(numbers[1]), Number(numbers[2] ?? numbers[1])];
+    if (first > last) throw new FilterError(`the first number is greater than the last; did you mean seq:${last}..${first}?`);
     return (row) => row.seq >= first && row.seq <= last;
   },
   slow: (value) => limit(value, parseTime, "a time, as in slow:>500ms", (row) => row.latency),

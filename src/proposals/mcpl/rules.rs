@@ -132,6 +132,10 @@ rules! {
         "In `featureSets/update`, the host names only feature sets that the server declared; a pattern such as `memory.*` must match at least one.",
         "MCPL 0.4 §6.7",
         fix "Take names only from the server's declaration and its `featureSets/changed`.";
+    UPDATE_BOTH = Warning "mcpl/update-contradicts",
+        "No name is in both `enabled` and `disabled` of one `featureSets/update`.",
+        "MCPL 0.4 §6.7",
+        fix "Put each feature set into one list. A wildcard in the other list may match it.";
     REMOVED_UNKNOWN = Warning "mcpl/removed-unknown-set",
         "In `removed` of `featureSets/changed`, the server names only feature sets that it declared before.",
         "MCPL 0.4 §6.7",
@@ -185,6 +189,10 @@ rules! {
         "A host that answers `push/event` with `accepted: false`, or `scope/elevate` with `approved: false`, says why in `reason`.",
         "MCPL 0.4 §7.5 and §9.3",
         fix "Add a `reason` that the server's developers understand.";
+    REFUSED_INFERENCE = Warning "mcpl/refused-inference",
+        "A host that answers `push/event` with `accepted: false` sends no `inferenceId`: it triggers no inference for the event.",
+        "MCPL 0.4 §9.3",
+        fix "Leave `inferenceId` out, or accept the event.";
     TIMESTAMP = Warning "mcpl/timestamp",
         "In `push/event` and `channels/incoming`, the server writes `timestamp` with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
         "MCPL 0.4 §9.2 and §14.3",

@@ -149,6 +149,11 @@ pub(super) const CASES: &[Case] = &[
            c>s {"method":"featureSets/update","params":{"disabled":["0"]}}"##,
     ),
     (
+        "mcpl/update-contradicts",
+        r##"$UPDATED
+           c>s {"method":"featureSets/update","params":{"enabled":["a.push","a.hook"],"disabled":["a.hook"]}}"##,
+    ),
+    (
         "mcpl/removed-unknown-set",
         r##"$UPDATED
            s>c {"method":"featureSets/changed","params":{"removed":["b"]}}"##,
@@ -182,6 +187,13 @@ pub(super) const CASES: &[Case] = &[
         r##"$UPDATED
            s>c {"id":1,"method":"scope/elevate","params":{"featureSet":"a.files","scope":{"label":"x"}}}
            c>s {"id":1,"result":{"approved":false}}"##,
+    ),
+    (
+        "mcpl/refused-inference",
+        r##"$UPDATED
+           s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
+               "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}
+           c>s {"id":1,"result":{"accepted":false,"reason":"busy","inferenceId":"i1"}}"##,
     ),
     (
         "mcpl/timestamp",
@@ -1003,6 +1015,7 @@ fn an_exact_name_beats_a_pattern_of_the_same_update() {
         let script = script.replace("YES", enabled).replace("NO", disabled);
         let wanted: &[_] = match disabled {
             "a.push" if enabled == "a.*" => &["mcpl/push-disabled-set", "mcpl/disabled-set-accepted"],
+            "a.push" => &["mcpl/update-contradicts"],
             _ => &[],
         };
         assert_eq!(serious(&script), wanted, "{enabled} {disabled}");

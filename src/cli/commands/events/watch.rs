@@ -13,9 +13,9 @@ use crate::render::line::visible_text;
 use crate::runtime;
 use crate::runtime::{Connection, Failure};
 use crate::sessions::follow::notifications;
-use crate::wire::Envelope;
 use crate::wire::text::counted;
 use crate::wire::units::parse_time;
+use crate::wire::{Envelope, json};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -174,7 +174,7 @@ enum SubscriptionEvent {
 fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     let envelope = Envelope::scan(message);
     let method = envelope.method.as_deref().filter(|method| [EVENT, BATCH, EXPIRED].contains(method))?;
-    let params = envelope.params.and_then(|params| serde_json::from_slice::<Value>(params).ok()).unwrap_or_default();
+    let params = envelope.params.map(json::value_of).unwrap_or_default();
     let id = params["subscriptionId"].as_str().unwrap_or_default().to_owned();
     let said = match (method, params["events"].as_array()) {
         (EVENT, _) => SubscriptionEvent::Events { all: vec![params["event"].clone()], is_batch: false },
@@ -521,8 +521,7 @@ impl ActiveSubscription<'_> {
         let asked = self.connection.request(method, params, |output| take(output, inbox, context)).await;
         let answer = asked.map_err(|failure| self.lost(failure))?;
         let envelope = Envelope::scan(&answer.message);
-        let content = envelope.content().and_then(|text| serde_json::from_slice::<Value>(text).ok());
-        let content = content.unwrap_or_default();
+        let content = envelope.content().map(json::value_of).unwrap_or_default();
         match envelope.error {
             None => Ok(content),
             Some(_) => {

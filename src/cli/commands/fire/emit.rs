@@ -14,9 +14,9 @@ use crate::render::text;
 use crate::runtime::parameters;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
 use crate::sessions::live::{self, Live};
-use crate::wire::Envelope;
 use crate::wire::edit::with_members;
 use crate::wire::units::parse_time;
+use crate::wire::{Envelope, json};
 use clap::Args;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -298,7 +298,10 @@ fn beside(
     let message = if own_id.is_some() { with_members(&message, &[("id", id.as_str().into())]) } else { message };
     let own_id: Option<Value> = own_id.map(|id| serde_json::from_str(&id).unwrap_or_default());
     let receive = |earlier: &[u8]| {
-        let (Some(own_id), Ok(mut earlier)) = (&own_id, serde_json::from_slice::<Value>(earlier)) else { return };
+        let (Some(own_id), mut earlier) = (&own_id, json::value_of(earlier)) else { return };
+        if !earlier["params"].is_object() {
+            return;
+        }
         earlier["params"]["requestId"] = own_id.clone();
         stand_in.take(|server| server.receive(Duration::ZERO, earlier.to_string().as_bytes()));
     };

@@ -7,6 +7,7 @@ use super::tools::{Cx, count_of, text_of};
 use crate::cli::commands::reel::list::Found;
 use crate::cli::redaction::KeyOptions;
 use crate::share::Redaction;
+use crate::wire::json;
 use crate::wire::text::counted;
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -114,7 +115,7 @@ fn sessions(cx: &Cx<'_>) -> Result<Vec<Value>, Problem> {
     let words = child::words(&["sessions", "--format", "json"]);
     let (text, _, ran) = child::run_for_output(&words, cx.bounds, MAX_SESSIONS_BYTES)?;
     ran.check()?;
-    Ok(text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    Ok(text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(json::value_of).collect())
 }
 
 /// Makes rows of what recordings say about themselves.

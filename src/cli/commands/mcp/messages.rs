@@ -7,6 +7,7 @@ use super::library::Opened;
 use super::tools::{Cx, count_of, text_of};
 use crate::render::quotation::shown;
 use crate::session::filter::Filter;
+use crate::wire::json;
 use crate::wire::mask::masked_bytes;
 use crate::wire::text::counted;
 use serde_json::{Value, json};
@@ -116,7 +117,7 @@ fn page(opened: &Opened, filter: &str, limit: u64, program: &str, cx: &Cx<'_>) -
     let (text, is_all, ran) = child::run_for_output(&words, cx.bounds, MAX_PAGE_BYTES)?;
     ran.check()?;
     let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| is_all || line.ends_with(b"\n"));
-    Ok((lines.filter_map(|line| serde_json::from_slice(line).ok()).collect(), ran.code == Some(1)))
+    Ok((lines.map(json::value_of).collect(), ran.code == Some(1)))
 }
 
 /// The first event, through a jq program that selects one.
@@ -128,7 +129,7 @@ fn first(opened: &Opened, filter: &str, program: &str, cx: &Cx<'_>) -> Result<Op
         !kept.contains(&b'\n') && kept.len() < MAX_PAGE_BYTES
     })?;
     ran.check()?;
-    Ok(kept.split(|byte| *byte == b'\n').next().and_then(|line| serde_json::from_slice(line).ok()))
+    Ok(kept.split(|byte| *byte == b'\n').next().filter(|line| !line.is_empty()).map(json::value_of))
 }
 
 /// The number of the last event that a filter selects.

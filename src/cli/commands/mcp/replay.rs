@@ -4,6 +4,7 @@ use super::answer::{Answer, Problem, visible};
 use super::child;
 use super::reports::{differences, without_paths};
 use super::tools::{Cx, text_of};
+use crate::wire::json;
 use crate::wire::text::counted_as;
 use serde_json::{Value, json};
 
@@ -46,7 +47,7 @@ pub(super) fn replay(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> 
     words.extend(allowed.command.iter().cloned());
     let (text, is_all, mut ran) = child::run_for_output(&words, cx.bounds, MAX_REPORT_BYTES)?;
     ran.report = without_paths(&ran.report, &[&opened]);
-    let first = text.split(|byte| *byte == b'\n').find_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let first = text.split(|byte| *byte == b'\n').map(json::value_of).find(|line| !line.is_null());
     let Some(session) = first.filter(|_| is_all) else {
         ran.check().map_err(|problem| match allowed.allows_destructive {
             true => problem,

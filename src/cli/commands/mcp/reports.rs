@@ -10,6 +10,7 @@ use crate::proposals::Rule;
 use crate::render::explain as render;
 use crate::render::style::Palette;
 use crate::validate::all_rules;
+use crate::wire::json;
 use crate::wire::text::counted;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -45,7 +46,10 @@ pub(super) fn report(words: &[OsString], paths: &[&Opened], cx: &Cx<'_>) -> Resu
         return Err(Problem::new("the report is too long").hint("ask for less, for instance with a filter"));
     }
     ran.check()?;
-    serde_json::from_slice(&text).map_err(|_| Problem::new("there is nothing to report").quoting(&ran.report))
+    match json::value_of(&text) {
+        Value::Null => Err(Problem::new("there is nothing to report").quoting(&ran.report)),
+        report => Ok(report),
+    }
 }
 
 /// A report without the paths of this process.

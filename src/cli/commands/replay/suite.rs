@@ -13,6 +13,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::text::{LARGE, read_text};
 use crate::render::replayed::{SessionReport, Verdict};
 use crate::scenario::ScenarioError;
+use crate::wire::json;
 use crate::wire::text::counted;
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -301,7 +302,8 @@ fn write(
 /// Returns the reports that a process printed. If there is none, the process failed.
 fn sessions(test: &Test, output: &Output) -> Vec<SessionReport> {
     let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| is_report(line));
-    let mut sessions: Vec<SessionReport> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let mut sessions: Vec<SessionReport> =
+        lines.filter_map(|line| serde_json::from_value(json::value_of(line)).ok()).collect();
     if sessions.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let error = said.lines().find_map(|line| line.strip_prefix("mcpreel: error: "));

@@ -48,6 +48,15 @@ impl Pushes {
             }
             MessageKind::Result => {
                 findings.hold(&REFUSAL_REASON);
+                if message.content["accepted"] == false {
+                    let has_none = message.content["inferenceId"].is_null();
+                    findings.check(&REFUSED_INFERENCE, message.seq, has_none, || {
+                        format!(
+                            "the host refused the event, but gives the inference {}",
+                            message.content["inferenceId"]
+                        )
+                    });
+                }
                 let id = message.request.and_then(|asked| asked.params["eventId"].as_str());
                 if let (Some(id), true) = (id, message.content["accepted"] == true) {
                     let answer = digest(message.content);

@@ -4,7 +4,7 @@ use super::*;
 use crate::proposals::ON_ITS_WAY_NS;
 use crate::proposals::mcpl::switches::Switches;
 use crate::proposals::mcpl::{feature_sets, matches_set};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The declared feature sets and how the host switched them.
 #[derive(Debug, Default)]
@@ -213,11 +213,15 @@ impl Sets {
 
     fn update(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         self.updated = true;
-        for list in ["enabled", "disabled"] {
-            for pattern in message.content[list].as_array().into_iter().flatten().filter_map(Value::as_str) {
-                self.check_named(pattern, message.seq, findings);
-            }
+        let named = |list: &str| message.content[list].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for pattern in named("enabled").chain(named("disabled")) {
+            self.check_named(pattern, message.seq, findings);
         }
+        let disabled: HashSet<&str> = named("disabled").collect();
+        let twice = named("enabled").find(|name| disabled.contains(name));
+        findings.check(&UPDATE_BOTH, message.seq, twice.is_none(), || {
+            format!("the update both enables and disables {:?}", twice.unwrap_or_default())
+        });
         self.switches.update(message.content, message.time);
         for set in message.content["scopes"].as_object().into_iter().flat_map(|scopes| scopes.keys()) {
             self.check_named(set, message.seq, findings);

@@ -65,10 +65,10 @@ impl CapabilityPlace {
         Self { side, path, canonical, shape: Shape::Any, definition: None }
     }
 
-    /// The value at this place, if there is one that belongs to the proposal.
+    /// The value at this place, if there is one that belongs to the proposal. With null, a side declares nothing.
     pub(crate) fn value<'a>(&self, capabilities: &'a Value) -> Option<&'a Value> {
         let value = self.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
-        self.shape.fits(value).then_some(value)
+        (!value.is_null() && self.shape.fits(value)).then_some(value)
     }
 
     /// The definition of the value in the proposal's schemas.
@@ -248,6 +248,8 @@ pub struct Observed<'a> {
     pub declared: &'a Declared,
     /// The whole message, for members outside of its content.
     pub whole: &'a Value,
+    /// The HTTP exchange that carries it, or 0.
+    pub exchange: u32,
 }
 
 /// A moment of the conversation behind a connection, as far as messages or marks in the reel show it.
@@ -344,6 +346,9 @@ pub trait Observer {
 
     /// Receives a moment of the conversation, before the message that shows it.
     fn reach(&mut self, _moment: ConversationEvent, _seq: u64, _time: i64, _findings: &mut Findings) {}
+
+    /// An HTTP exchange failed: the messages that it carried get no response.
+    fn exchange_failed(&mut self, _exchange: u32) {}
 
     /// Some messages are missing here. Rules that depend on all messages no longer apply.
     fn lose_track(&mut self) {}

@@ -76,7 +76,10 @@ struct Entry {
 impl Exporter for Archive {
     fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
         self.created = header.created;
-        let creator = json!({"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")});
+        let mut creator = json!({"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")});
+        if !header.notes.is_empty() {
+            creator["_notes"] = json!(header.notes);
+        }
         write!(out, "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[],\"entries\":[")
     }
 

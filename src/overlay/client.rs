@@ -74,7 +74,10 @@ impl Overlay {
                     out.push(taken);
                     let arguments = value(envelope.params)["arguments"].take();
                     let own = &self.plan.tools[at].answering;
-                    let params = json!({"name": own.tool, "arguments": arguments});
+                    let mut params = json!({"name": own.tool});
+                    if !arguments.is_null() {
+                        params["arguments"] = arguments.clone();
+                    }
                     let purpose = Purpose::Hook { id: id.to_vec(), at, arguments };
                     self.ask(now, "tools/call", &params, purpose, out);
                 } else {

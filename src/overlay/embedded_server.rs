@@ -67,7 +67,8 @@ impl EmbeddedServer {
             let places = || proposal.places.iter().filter(|place| place.side == Side::Server);
             // The path may contain something unrelated.
             let is_taken = |place: &CapabilityPlace| {
-                at(servers, place.path).is_some_and(|value| place.shape.fits(&value) || at(own, place.path).is_some())
+                let theirs = at(servers, place.path).filter(|value| !value.is_null());
+                theirs.is_some_and(|value| place.shape.fits(&value) || at(own, place.path).is_some())
             };
             if places().any(is_taken) {
                 taken(proposal.name);

@@ -183,6 +183,11 @@ fn no_capability_is_declared_twice() {
     let others = r#"{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"events":{"listChanged":true}}}}"#;
     let said = stage.server(others);
     assert!(said[0].contains("notice: the server already declares mcpe"), "{said:?}");
+    // With null, the server declares nothing.
+    let mut silent = Stage::new("rules:\n  - when: {after: 1s}\n    fire: {kind: event, type: a.b}");
+    silent.client(initialize());
+    let added = silent.server(r#"{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"events":null}}}"#);
+    assert!(added.iter().any(|line| line.contains(r#""events":{"#)), "{added:?}");
     assert_eq!(said[1], format!("pass s2c {others}"));
     let mut stage = Stage::new("rules:\n  - when: {after: 1s}\n    fire: {kind: event, type: a.b}");
     stage.client(initialize());
@@ -345,6 +350,9 @@ fn a_hooks_own_tool_calls_the_servers_and_words_its_result() {
     let said = stage.server(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
     let worded = json!({"content": [{"type": "text", "text": "Known: uuid keys"}]});
     assert_eq!(put(&said, "s2c"), json!({"jsonrpc": "2.0", "id": 5, "result": worded}));
+    // Without arguments, the server gets none.
+    let asked = put(&stage.client(request(9, "tools/call", json!({"name": "hook_1"}))), "c2s");
+    assert_eq!(asked["params"], json!({"name": "recall"}));
     // The server's own tool can still be called.
     let call = request(6, "tools/call", json!({"name": "recall"}));
     assert_eq!(stage.client(&call), [format!("pass c2s {call}")]);

@@ -136,9 +136,10 @@ pub(super) fn basic(_: &[u8], found: &Captures<'_>) -> bool {
     decoded.contains(&b':') && std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control))
 }
 
-/// A query parameter with a telling name. Group 2 is the value.
+/// A parameter with a telling name: the last group, and the first one.
 pub(super) fn parameter(_: &[u8], found: &Captures<'_>) -> bool {
-    let (name, value) = (percent_decoded(group(found, 1)), group(found, 2));
+    let (name, value) = name_and_value(found);
+    let name = percent_decoded(name.as_bytes());
     names::is_secret_parameter(&String::from_utf8_lossy(&name)) && !names::is_placeholder(value)
 }
 
@@ -159,7 +160,8 @@ pub(super) fn assignment(text: &[u8], found: &Captures<'_>) -> bool {
     let is_tight = text.get(name.end()..value.start()) == Some(b"=");
     let ends_like_prose = matches!(value.as_bytes().last(), Some(b'.' | b':' | b'?' | b'!'));
     let is_random = is_unlike_prose(value.as_bytes()) && !ends_like_prose || has_symbol(value.as_bytes());
-    !is_call && (is_tight || is_random || is_line(text, name, value))
+    let is_below = text.get(name.end()..value.start()).is_some_and(|between| between.contains(&b'\n'));
+    !is_call && (is_tight || is_random || !is_below && is_line(text, name, value))
 }
 
 /// Whether a name and its value, a word that is not ordinary, are all of a line, as in YAML.

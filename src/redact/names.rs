@@ -237,7 +237,8 @@ pub(crate) fn is_reporting(name: &str) -> bool {
 
 /// Names that contain such a part and mean something else.
 fn is_plain(name: &str) -> bool {
-    name == "author" || name == "authors" || name.starts_with("author-") || name.ends_with("-author")
+    let is_path = ["-file", "_file", "-path", "_path"].iter().any(|end| name.ends_with(end));
+    is_path || name == "author" || name == "authors" || name.starts_with("author-") || name.ends_with("-author")
 }
 
 /// Returns whether the value of a query parameter is a secret.
@@ -373,7 +374,7 @@ mod tests {
         {
             assert!(is_reporting(name), "{name}");
         }
-        for name in ["--author", "--port", "--compass", "PATH", "--password-is-not", "--verbose"].iter().take(3) {
+        for name in ["--author", "--port", "--compass", "PATH", "--verbose", "--password-file", "API_TOKEN_PATH"] {
             assert!(!is_reporting(name), "{name}");
         }
         let random = "redactedbew9fXT5-z57PhD4mfYJwtqOAo7BKjObB7ucKqhYk";

@@ -38,7 +38,7 @@ const TELLING: &str = "passw|passphrase|passcode|pwd|secret|credential|api[^a-z0
 const LAST: &str = "token|auth|pass|pw|pin|pat|psk|cookie|(?:api|access|private|secret|encryption|signing|account|master|auth\
     |license|app|storage|subscription|consumer|shared|deploy)[^a-z0-9\"]*key";
 /// What is between a name and its value.
-const IS: &str = r#"[^a-z0-9"'=:]*["']?\s*[:=]"#;
+const IS: &str = r#"[^a-z0-9"'=:]*["']?\]?\s*[:=]"#;
 /// What stands before a word: nothing of the word.
 const BEFORE: &str = r"(?:^|[^a-z0-9_]|\\[nrtbf]|\\u[0-9a-f]{4})";
 
@@ -112,7 +112,7 @@ fn before_names() -> Vec<(Look, String)> {
         ),
         // The end of an element, and what describes another one.
         (Look::Other, format!(r"(?:<|&lt;|\\u003c)\\*/[a-z0-9_.:-]*(?:{TELLING}|{LAST})")),
-        (Look::Other, format!(r#"(?:name|key|id|property)\s*=\s*\\*["'][^"'\\<>]*(?:{TELLING}|{LAST})"#)),
+        (Look::Other, format!(r#"(?:name|key|id|property|type)\s*=\s*\\*["'][^"'\\<>]*(?:{TELLING}|{LAST})"#)),
         (Look::Other, format!(r"(?:env|arg)(?:\s|\\t)+[a-z0-9_]*(?:{TELLING}|{LAST})[a-z0-9_]*(?:\s|\\+[nrt])")),
         (Look::Other, format!(r#"variable\s+\\*["'][a-z0-9_.-]*(?:{TELLING}|{LAST})"#)),
     ]
@@ -130,6 +130,7 @@ fn after_names() -> Vec<(Look, String)> {
             format!(r#"(?:{TELLING}|{LAST})[a-z0-9_ .*`-]*(?:\\*["'])?[\s*`]*(?:[|,;\]\t\r\n]|\\+[tnr]|\(\s*\\*["'])"#),
         ),
         (Look::Other, format!(r#"(?:{TELLING}|{LAST})[a-z0-9_.-]*\\*["']?(?:\s|\\+[nrt])+value\s*:"#)),
+        (Look::Other, format!(r#"(?:{TELLING}|{LAST})[a-z0-9_ .-]*\\*["']\s*\}}?\s*\)\s*(?:\.[a-z_]|,)"#)),
     ]
 }
 
@@ -144,7 +145,7 @@ fn programs() -> Vec<(Look, String)> {
         // Arguments of further programs, or what they read.
         (Look::Other, r#"(?:sqlplus|smb[a-z]+|rpcclient|htpasswd|snmp[a-z]+|securestring)(?:\s|\\t)|curl(?:[^"|;&]|\\")*(?:\s|\\t)-[a-z]*u|chpasswd|-stdin|sudo\s+-s|--with-token"#.to_owned()),
         (Look::Other, r"(?:login|machine)(?:\s|\\+[nrt])+\S+(?:\s|\\+[nrt])+(?:account|login|password)(?:\s|\\+[nrt])|:(?:5432|5433|6432|\*):".to_owned()),
-        (Look::Other, r"(?:signature|response|mac)\s*=|(?:-| )code(?:\s|\\t)+(?:is|was|has|to|set|reset|changed)".to_owned()),
+        (Look::Other, r"(?:signature|response|mac)\s*=|(?:code_verifier|client_assertion)=|(?:-| )code(?:\s|\\t)+(?:is|was|has|to|set|reset|changed)".to_owned()),
         (Look::Other, r"private key|(?:basic|bearer|dpop)[\s:\\]|cookie:|aws[a-z0-9_ .-]*(?:secret|key)".to_owned()),
     ]
 }

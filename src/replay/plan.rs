@@ -6,8 +6,8 @@ use super::conversation::{Conversation, Entry, Loss};
 use super::modern;
 use super::safety::{self, Annotations};
 use crate::session::filter::{Filter, FilterInput};
-use crate::wire::MessageKind;
 use crate::wire::text::visible_text;
+use crate::wire::{Envelope, Id, MessageKind, json};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -105,7 +105,12 @@ impl Plan {
         let (mut omissions, mut destructive, mut unlisted, mut omitted) =
             (Vec::new(), Vec::new(), Vec::new(), HashSet::new());
         for (number, entry) in conversation.entries.iter().enumerate() {
-            let objection = || is_sent(entry).then(|| selection.objection(entry, &tools)).flatten();
+            let objection = || {
+                let is_moot = || cancels_one_of(&conversation, &omitted, number);
+                let own = selection.objection(entry, &tools);
+                own.or_else(|| is_moot().then_some("the request that it cancels is not sent"))
+                    .filter(|_| is_sent(entry))
+            };
             if let Some(why) = translation.without.get(&number).copied().or_else(objection) {
                 omitted.insert(number);
                 omissions.push(Omission { seq: entry.seq(), label: label(entry), why });
@@ -277,15 +282,38 @@ pub(super) fn label(entry: &Entry) -> String {
     })
 }
 
+/// Returns whether an entry cancels a request that is omitted.
+fn cancels_one_of(conversation: &Conversation, omitted: &HashSet<usize>, number: usize) -> bool {
+    let (earlier, entry) = (&conversation.entries[..number], &conversation.entries[number]);
+    let id = || json::first_member(Envelope::scan(entry.body()).params?, "requestId").map(|id| Id(id).key());
+    let Some(id) = id().filter(|_| entry.is("notifications/cancelled") && entry.is_clients()) else { return false };
+    let is_its = |entry: &Entry| entry.is_clients() && entry.requests.iter().any(|request| request.id == id);
+    earlier.iter().rposition(is_its).is_some_and(|asked| omitted.contains(&asked))
+}
+
+/// Returns the progress tokens of omitted requests, as they stand in the messages.
+fn omitted_tokens<'a>(conversation: &'a Conversation, omitted: &HashSet<usize>) -> HashSet<&'a [u8]> {
+    let token = |number: &usize| {
+        let params = Envelope::scan(conversation.entries[*number].body()).params?;
+        json::at_path(params, &["_meta", "progressToken"])
+    };
+    omitted.iter().filter_map(token).collect()
+}
+
 /// Returns the entries that need not come: the omitted ones, their answers, and what the server sent after them, with the
 /// client's responses. Then those of them that may come all the same, because the server sent them by itself.
 fn left_out(conversation: &Conversation, omitted: &HashSet<usize>) -> (HashSet<usize>, HashSet<usize>) {
     let (mut left_out, mut optional, mut is_after_omitted) = (omitted.clone(), HashSet::new(), false);
+    let tokens = omitted_tokens(conversation, omitted);
+    let is_progress = |entry: &Entry| {
+        let token = || json::first_member(Envelope::scan(entry.body()).params?, "progressToken");
+        entry.is("notifications/progress") && token().is_some_and(|token| tokens.contains(token))
+    };
     for (number, entry) in conversation.entries.iter().enumerate() {
         if is_sent(entry) {
             is_after_omitted = omitted.contains(&number);
         } else if entry.answers.is_empty() {
-            if is_after_omitted {
+            if is_after_omitted || is_progress(entry) {
                 left_out.insert(number);
                 optional.insert(number);
             }

@@ -320,6 +320,25 @@ fn what_is_left_out_is_not_compared_either() {
 }
 
 #[test]
+fn what_belongs_to_a_request_that_is_left_out_is_too() {
+    let recorded = [
+        ask(0, "initialize", json!({})),
+        answer(0, json!({})),
+        ask(1, "tools/call", json!({"name": "slow", "_meta": {"progressToken": "p"}})),
+        ask(2, "tools/call", json!({"name": "add", "_meta": {"progressToken": "q"}})),
+        (SERVER, json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "p"}})),
+        (SERVER, json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "q"}})),
+        (CLIENT, json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})),
+        (CLIENT, json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})),
+        answer(2, json!({})),
+    ];
+    let without = |term: &str| Some(Filter::parse(&format!("not tool:{term}")).expect("a filter"));
+    let plan = Plan::new(session(&recorded), &Selection { filter: without("slow"), ..Selection::default() });
+    let seqs: Vec<u64> = plan.compared().map(|entry| entry.seq()).collect();
+    assert_eq!((seqs, plan.optional()), (vec![0, 1, 3, 4, 5, 7, 8], HashSet::from([4])));
+}
+
+#[test]
 fn batches_wait_for_all_their_answers() {
     let recorded = [
         (CLIENT, json!([ask(1, "a", json!({})).1, ask(2, "b", json!({})).1])),

@@ -6,7 +6,7 @@ use crate::host::prompt::Prompt;
 use crate::proposals::host::{Finish, Inference, Inferred, ModelView, tokens};
 use crate::runtime::sleep_until;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::process::Stdio;
 use std::time::Duration;
@@ -50,8 +50,8 @@ struct Answer {
 struct Call {
     server: Option<String>,
     tool: String,
-    #[serde(default)]
-    arguments: Value,
+    /// A tool without arguments is called with none.
+    arguments: Option<Value>,
 }
 
 impl Model {
@@ -280,7 +280,11 @@ fn read_answer(text: &str) -> ModelReply {
             tool_calls: answer
                 .tool_calls
                 .into_iter()
-                .map(|call| ToolCall { server: call.server, tool: call.tool, arguments: call.arguments })
+                .map(|call| ToolCall {
+                    server: call.server,
+                    tool: call.tool,
+                    arguments: call.arguments.unwrap_or_else(|| json!({})),
+                })
                 .collect(),
         },
     }
@@ -315,5 +319,7 @@ mod tests {
         let reply = read_answer(r#"{"text": "wait", "tool_calls": [{"tool": "note", "arguments": {"x": 1}}]}"#);
         assert_eq!((reply.text.as_str(), reply.tool_calls.len()), ("wait", 1));
         assert_eq!(reply.tool_calls[0].tool, "note");
+        let reply = read_answer(r#"{"text": "", "tool_calls": [{"tool": "a"}, {"tool": "b", "arguments": null}]}"#);
+        assert!(reply.tool_calls.iter().all(|call| call.arguments == json!({})), "never null");
     }
 }

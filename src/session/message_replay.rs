@@ -3,8 +3,8 @@
 
 use super::Tracker;
 use crate::proposals::{Observed, PendingRequest};
-use crate::trace::{Event, EventKind};
-use crate::wire::{Direction, Envelope, MessageKind, json};
+use crate::trace::{Event, EventHeader, EventKind};
+use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl MessageReplay {
                 let connection = self.connections.entry(stream).or_default();
                 let (body, header) = (event.body(), event.header);
                 let mut take = |text: &[u8]| {
-                    connection.take((header.seq, header.time, header.direction()), text, |it| see(stream, it));
+                    connection.take(header, text, |it| see(stream, it));
                 };
                 match Envelope::scan(body).kind {
                     MessageKind::Batch => json::items(body).for_each(take),
@@ -83,7 +83,9 @@ impl MessageReplay {
 }
 
 impl Connection {
-    fn take(&mut self, (seq, time, direction): (u64, i64, Direction), text: &[u8], see: impl FnOnce(&Observed<'_>)) {
+    fn take(&mut self, header: &EventHeader, text: &[u8], see: impl FnOnce(&Observed<'_>)) {
+        let EventHeader { seq, time, exchange, .. } = *header;
+        let direction = header.direction();
         let envelope = Envelope::scan(text);
         let whole = json::value_of(text);
         let content = ["params", "result", "error"].iter().find_map(|name| whole.get(name)).unwrap_or(&Value::Null);
@@ -94,7 +96,7 @@ impl Connection {
             self.own_name = content["serverInfo"]["name"].as_str().map(str::to_owned);
         }
         let declared = &self.tracker.declared;
-        let whole = &whole;
-        see(&Observed { seq, time, direction, envelope: &envelope, method, content, request, declared, whole });
+        let (envelope, whole) = (&envelope, &whole);
+        see(&Observed { seq, time, direction, envelope, method, content, request, declared, whole, exchange });
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::redact::{is_ordinary, is_pseudonym};
 use aho_corasick::AhoCorasick;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -19,6 +20,9 @@ const VERY_LONG: usize = 16;
 const LONGEST: usize = 8 << 10;
 /// The minimum length of a beginning that says something about a secret.
 const SHORTEST_BEGINNING: usize = 3;
+
+/// As many new secrets are in an automaton of their own, which is made anew for each of them.
+const MAX_FRESH: usize = 64;
 
 /// What became of a secret that was learnt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +42,30 @@ pub(super) struct Known {
     rules: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
     /// The secrets that are not searched, because they are short or ordinary.
     left: HashSet<Vec<u8>, foldhash::fast::RandomState>,
-    search: Option<(AhoCorasick, Vec<usize>)>,
+    search: Option<Search>,
+    /// The secrets that were learnt since `search` was made.
+    fresh: Vec<Vec<u8>>,
+    fresh_search: Option<Search>,
+}
+
+/// Finds secrets, and knows the rule of each.
+#[derive(Debug)]
+struct Search(AhoCorasick, Vec<usize>);
+
+impl Search {
+    /// Finds these secrets; `None` if there are none, or too many.
+    fn of(mut secrets: Vec<(&Vec<u8>, usize)>) -> Option<Self> {
+        secrets.sort();
+        let built = AhoCorasick::builder()
+            .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+            .build(secrets.iter().map(|(secret, _)| secret));
+        built.ok().filter(|_| !secrets.is_empty()).map(|search| Self(search, secrets.iter().map(|one| one.1).collect()))
+    }
+
+    fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = (Range<usize>, usize)> + 'a {
+        let hits = self.0.find_iter(text).filter(|hit| is_apart(text, &hit.range()));
+        hits.filter_map(|hit| Some((hit.range(), *self.1.get(hit.pattern().as_usize())?)))
+    }
 }
 
 impl Known {
@@ -48,6 +75,7 @@ impl Known {
         match is_findable(secret) {
             true if self.rules.len() < MAX && !self.rules.contains_key(secret) => {
                 self.rules.insert(secret.to_vec(), rule);
+                self.fresh.push(secret.to_vec());
                 Learnt::New
             }
             false if self.left.len() < MAX && self.left.insert(secret.to_vec()) => Learnt::Ordinary,
@@ -57,12 +85,17 @@ impl Known {
 
     /// Prepares the search, after everything was learnt.
     pub(super) fn end(&mut self) {
-        let mut all: Vec<(&Vec<u8>, usize)> = self.rules.iter().map(|(secret, rule)| (secret, *rule)).collect();
-        all.sort();
-        let built = AhoCorasick::builder()
-            .match_kind(aho_corasick::MatchKind::LeftmostLongest)
-            .build(all.iter().map(|(secret, _)| secret));
-        self.search = built.ok().map(|search| (search, all.iter().map(|(_, rule)| *rule).collect()));
+        self.search = Search::of(self.rules.iter().map(|(secret, rule)| (secret, *rule)).collect());
+        (self.fresh, self.fresh_search) = (Vec::new(), None);
+    }
+
+    /// Prepares the search after something was learnt, and before more will be. The cost does not grow with the number of
+    /// known secrets.
+    pub(super) fn go_on(&mut self) {
+        if self.fresh.len() > MAX_FRESH {
+            return self.end();
+        }
+        self.fresh_search = Search::of(self.fresh.iter().map(|secret| (secret, self.rules[secret])).collect());
     }
 
     /// Returns the rule that found a secret first.
@@ -85,11 +118,21 @@ impl Known {
         Some(text.len() - length..text.len())
     }
 
-    /// Returns the known secrets in a text, with their rules.
+    /// Returns the known secrets in a text, with their rules. Those that overlap are one.
     pub(super) fn find(&self, text: &[u8]) -> Vec<(Range<usize>, usize)> {
-        let Some((search, rules)) = self.search.as_ref().filter(|_| !self.rules.is_empty()) else { return Vec::new() };
-        let hits = search.find_iter(text).filter(|hit| is_apart(text, &hit.range()));
-        hits.filter_map(|hit| Some((hit.range(), *rules.get(hit.pattern().as_usize())?))).collect()
+        let hits = |search: &Option<Search>| search.iter().flat_map(|search| search.find(text)).collect::<Vec<_>>();
+        let (mut found, fresh) = (hits(&self.search), hits(&self.fresh_search));
+        if fresh.is_empty() {
+            return found;
+        }
+        found.extend(fresh);
+        found.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
+        found.dedup_by(|(range, _), (before, _)| {
+            let overlaps = range.start < before.end;
+            before.end = if overlaps { before.end.max(range.end) } else { before.end };
+            overlaps
+        });
+        found
     }
 }
 
@@ -167,5 +210,30 @@ mod tests {
         {
             assert!(!is_findable(secret.as_bytes()), "{secret}");
         }
+    }
+
+    #[test]
+    fn what_is_learnt_later_is_found_from_then_on() {
+        let mut known = Known::default();
+        let secret = |number: usize| format!("s3cret-{number:04}-x");
+        for number in 0..3 * MAX_FRESH {
+            assert_eq!(known.learn(secret(number).as_bytes(), number), Learnt::New);
+            known.go_on();
+            for earlier in [0, number / 2, number] {
+                let text = format!("with {}.", secret(earlier));
+                assert_eq!(known.find(text.as_bytes()), [(5..18, earlier)], "{number}");
+            }
+            assert!(known.fresh.len() <= MAX_FRESH);
+        }
+    }
+
+    #[test]
+    fn secrets_of_both_automata_that_overlap_are_one() {
+        let mut known = Known::default();
+        known.learn(b"first-s3cret/abcdefgh", 1);
+        known.end();
+        known.learn(b"abcdefgh/second-s3cret", 2);
+        known.go_on();
+        assert_eq!(known.find(b"x first-s3cret/abcdefgh/second-s3cret y"), [(2..37, 1)]);
     }
 }

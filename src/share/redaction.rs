@@ -368,10 +368,18 @@ impl Redaction {
         self.learn(&Event { header: &header_of(event), payload: event.payload });
     }
 
-    /// Redacts an event while it is recorded, by itself. Returns its flags and its payload.
+    /// Redacts an event while it is recorded. Secrets that events before it gave away, or this one elsewhere, are replaced,
+    /// too. Returns its flags and its payload.
     pub(crate) fn single<'a>(&mut self, event: &NewEvent<'a>) -> (Flags, Cow<'a, [u8]>) {
-        let header = header_of(event);
-        let redacted = self.payload(&header, event.payload);
+        let (header, mut found) = (header_of(event), Vec::new());
+        let mut change = self.replacer.payload(&header, event.payload, None, &mut found);
+        if self.learn_all(None, found) {
+            self.replacer.known.go_on();
+            self.replacer.clean.clear();
+            change = self.replacer.payload(&header, event.payload, None, &mut Vec::new());
+        }
+        let redacted = change
+            .map_or(Cow::Borrowed(event.payload), |change| Cow::Owned(self.checked(&header, event.payload, change)));
         (Self::event(&header, event.payload, &redacted).flags, redacted)
     }
 

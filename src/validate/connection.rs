@@ -163,6 +163,7 @@ impl Connection {
             // The request of the exchange gets a response in it or never.
             self.pairs.fail(header.exchange);
             self.tracker.fail(header.exchange);
+            self.observers.exchange_failed(header.exchange);
         }
     }
 
@@ -242,7 +243,18 @@ impl Connection {
         };
         let request = step.request.as_ref();
         let declared = &self.tracker.declared;
-        let observed = Observed { seq, time, direction, envelope, method, content, request, declared, whole: value };
+        let observed = Observed {
+            seq,
+            time,
+            direction,
+            envelope,
+            method,
+            content,
+            request,
+            declared,
+            whole: value,
+            exchange: header.exchange,
+        };
         let message =
             Message { observed, before, era: step.era, header, schemas: &shared.schemas, registry: self.registry };
         self.lifecycle.check(&message, &self.tracker, &mut self.findings);

@@ -68,10 +68,14 @@ pub(super) fn check<'a>(seq: u64, text: &'a Text<'_>, findings: &mut Findings) -
             return None;
         }
     };
-    findings.hold_all(&READABLE);
-    findings.check(&rules::DUPLICATE_KEY, seq, parsed.duplicates.is_empty(), || {
-        parsed.duplicates.join(", ") + ": more than one member of this name"
-    });
+    if let Some(error) = &parsed.unrepresentable {
+        findings.note(&rules::UNREPRESENTABLE, seq, error.to_string());
+    } else {
+        findings.hold_all(&READABLE);
+        findings.check(&rules::DUPLICATE_KEY, seq, parsed.duplicates.is_empty(), || {
+            parsed.duplicates.join(", ") + ": more than one member of this name"
+        });
+    }
     if envelope.kind == MessageKind::Error {
         let is_null = envelope.id.is_some_and(|id| id.is_null());
         let error = &parsed.value["error"];

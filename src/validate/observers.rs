@@ -24,6 +24,10 @@ impl Observers {
         self.each.iter_mut().for_each(|observer| observer.lose_track());
     }
 
+    pub(super) fn exchange_failed(&mut self, exchange: u32) {
+        self.each.iter_mut().for_each(|observer| observer.exchange_failed(exchange));
+    }
+
     pub(super) fn observe(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let observed = &message.observed;
         let proposal = observed.method.and_then(|method| self.registry.of_method(method));

@@ -22,6 +22,8 @@ pub(super) struct Parsed<'a> {
     pub duplicates: Vec<String>,
     /// If the value is an object: its members as they are written.
     pub members: Vec<Member<'a>>,
+    /// What the value cannot represent, if anything: [`json::value_of`] replaces it, and duplicates are not looked for.
+    pub unrepresentable: Option<serde_json::Error>,
 }
 
 /// Space for strings with escapes, which is used for one text after the other.
@@ -35,7 +37,7 @@ const MAX_SPACE: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// If the text is not JSON, or contains something that a [`Value`] cannot represent.
+/// If the text is not JSON, or is nested too deep.
 pub(super) fn parse<'a>(text: &'a [u8], space: &mut Space) -> Result<Parsed<'a>, serde_json::Error> {
     // Checked once, instead of in each string.
     let text = std::str::from_utf8(text).map_err(serde_json::Error::custom)?;
@@ -45,10 +47,15 @@ pub(super) fn parse<'a>(text: &'a [u8], space: &mut Space) -> Result<Parsed<'a>,
     space.0.clear();
     space.0.shrink_to(MAX_SPACE);
     match read {
-        Some(value) => Ok(Parsed { value, duplicates, members }),
+        Some(value) => Ok(Parsed { value, duplicates, members, unrepresentable: None }),
         None => {
-            let value = serde_json::from_str(text)?;
-            Ok(Parsed { value, duplicates: Vec::new(), members: json::members(text.as_bytes()).collect() })
+            let whole = text.as_bytes();
+            let (value, unrepresentable) = match serde_json::from_str(text) {
+                Ok(value) => (value, None),
+                Err(error) if json::depth(whole) > MAX_DEPTH || json::check(whole).is_err() => return Err(error),
+                Err(error) => (json::value_of(whole), Some(error)),
+            };
+            Ok(Parsed { value, duplicates: Vec::new(), members: json::members(whole).collect(), unrepresentable })
         }
     }
 }
@@ -449,8 +456,18 @@ mod tests {
     }
 
     #[test]
+    fn what_no_value_represents_is_replaced_and_reported() {
+        for (text, value) in [(r#"["\ud800",1]"#, json!(["\u{fffd}", 1])), ("[1e999]", json!([f64::MAX]))] {
+            let parsed = parse(text.as_bytes(), &mut Space::default()).expect("JSON");
+            assert!(parsed.value == value && parsed.unrepresentable.is_some(), "{text}");
+        }
+        let deep = "[".repeat(MAX_DEPTH + 1) + &"]".repeat(MAX_DEPTH + 1);
+        assert!(parse(deep.as_bytes(), &mut Space::default()).is_err());
+    }
+
+    #[test]
     fn what_is_no_json_fails() {
-        for text in [&b"{"[..], b"{} x", b"[1e999]", b"\"\xff\"", b"[\"\\ud800\"]", b"01"] {
+        for text in [&b"{"[..], b"{} x", b"\"\xff\"", b"[\"\\ud800\" 1]", b"01"] {
             assert!(parse(text, &mut Space::default()).is_err(), "{}", String::from_utf8_lossy(text));
         }
     }

@@ -333,8 +333,11 @@ fn a_project_names_places_and_exempts_texts() {
 #[test]
 fn record_redacts_before_it_writes() {
     let stage = Stage::new();
-    let script = r#"echo "password=hunter2-secret" >&2; read line; echo "$line""#;
-    let request = r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"api_key":"q9w8e7r6t5y4u3"}}"#;
+    // What gives a secret away also does for what comes later, and before it in the same message.
+    let script = r#"echo "password=hunter2-secret" >&2; read line; echo "$line"; sleep 0.3
+        rest=${line##*api_key\":\"}; echo "retry with ${rest%%\"*}" >&2"#;
+    let request =
+        r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"note":"use q9w8e7r6t5y4u3","api_key":"q9w8e7r6t5y4u3"}}"#;
     let record = ["record", "-o", "r.reel", "--redact", "--label", "jane@acme-corp.com", "--", "sh", "-c", script];
     let output = stage.run(&record, format!("{request}\n"));
     assert_eq!(output.out(), format!("{request}\n"), "the traffic stays as it is");
@@ -342,7 +345,7 @@ fn record_redacts_before_it_writes() {
     for secret in ["q9w8e7r6t5y4u3", "hunter2-secret", "jane@"] {
         assert!(!stored.contains(secret), "{secret}: {stored}");
     }
-    assert!(stored.contains("\"api_key\":\"redacted"), "{stored}");
+    assert!(stored.contains("\"api_key\":\"redacted") && stored.contains("retry with redacted"), "{stored}");
 }
 
 /// A session with a handshake and three calls.

@@ -166,9 +166,8 @@ fn every_export_with_secrets_is_found_by_a_check_and_every_redacted_one_is_clean
         }
         let shared = format!("shared.{format}");
         stage.ok(&["export", "--redact", "-f", format, "a.reel", "-o", &shared]);
-        // A HAR file is a recording, but cannot say that it was redacted.
         let output = stage.run(&["redact", &shared, "--check"], "");
-        assert_eq!(output.code(), i32::from(format == "har"), "{format}: {output:?}");
+        assert_eq!(output.code(), 0, "{format}: {output:?}");
     }
 }
 

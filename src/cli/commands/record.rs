@@ -135,8 +135,8 @@ pub(crate) struct Keeping {
     #[arg(long, value_name = "BYTES", default_value_t = 128 << 10, hide_default_value = true)]
     queue_bytes: usize,
     /// Replace secrets in messages and on standard error by pseudonyms before anything is written, as `mcpreel redact`
-    /// does, but event by event: a secret that is divided between events, or recognised only later, stays, and a later
-    /// `redact` cannot find it.
+    /// does, but event by event: a secret that is divided between events stays, and so does one before the event that
+    /// gives it away; a later `redact` cannot find it.
     #[arg(long)]
     redact: bool,
     #[command(flatten)]

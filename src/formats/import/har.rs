@@ -41,8 +41,16 @@ impl Format for Archive {
     fn take(&mut self, unit: Unit<'_>, out: &mut Events) -> Result<(), String> {
         if unit.key == "log.creator" {
             let creator = object(unit.text)?;
-            let words: Vec<_> = ["name", "version"].iter().filter_map(|name| creator.text(name)).collect();
-            out.note("written by", words.join(" "));
+            match creator.get("_notes") {
+                // Of mcpreel: the notes of the recording that was exported.
+                Some(notes) => json::members(notes).for_each(|note| {
+                    out.note(&json::unescape(note.key), json::as_str(note.value).unwrap_or_default());
+                }),
+                None => {
+                    let words: Vec<_> = ["name", "version"].iter().filter_map(|name| creator.text(name)).collect();
+                    out.note("written by", words.join(" "));
+                }
+            }
         }
         if !unit.key.is_empty() {
             return Ok(());

@@ -519,7 +519,8 @@ impl Host {
 
 fn tool_use(server: ServerId, params: &Value) -> ToolUse {
     let tool = params["name"].as_str().unwrap_or_default().to_owned();
-    ToolUse { server: Some(server), tool, arguments: params["arguments"].clone(), output: None }
+    let arguments = params.get("arguments").filter(|given| !given.is_null()).cloned();
+    ToolUse { server: Some(server), tool, arguments: arguments.unwrap_or_else(|| json!({})), output: None }
 }
 
 fn tool_result(reply: &RequestOutcome<'_>) -> Result<Value, String> {

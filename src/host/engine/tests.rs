@@ -494,6 +494,16 @@ fn amb_b4_the_same_id_again_is_the_same_reminder() {
 }
 
 #[test]
+fn b18_a_new_text_of_a_reminder_replaces_another_one_of_its_key() {
+    let mut stage = stage(watcher(), &[]);
+    stage.says(0, &reminder("one", &json!({"dedupeKey": "k"})));
+    stage.says(0, &reminder("two", &json!({})));
+    stage.says(0, &reminder("two", &json!({"dedupeKey": "k", "body": "another body"})));
+    let prompt = stage.turn("x");
+    assert!(prompt.contains("another body") && !prompt.contains("body of"), "{prompt}");
+}
+
+#[test]
 fn b28_a_server_has_a_budget_of_reminders() {
     let set = [("reminder.per_turn", None, json!(2)), ("reminder.per_minute", None, json!(3))];
     let mut stage = stage(watcher(), &set);
@@ -771,9 +781,9 @@ fn d30_d35_d36_how_much_fires_at_one_event_is_bounded() {
     assert_eq!(capped.reported("capped")[0].data["left_out"], json!([0]));
     let mut short = stage(vec![("m", hooked(hooks.clone()))], &[("hooks.most_bytes", None, json!(5))]);
     let prompt = short.turn("x");
-    assert!(prompt.contains("first") && !prompt.contains("> secon"), "{prompt}");
+    assert!(prompt.contains("secon") && !prompt.contains("first") && !prompt.contains("third"), "{prompt}");
     let left_out: Vec<&Value> = short.reported("over budget").iter().map(|event| &event.data["index"]).collect();
-    assert_eq!(left_out, [1, 2]);
+    assert_eq!(left_out, [0, 2]);
     // Behaviour D35.
     let mut few = stage(vec![("m", hooked(hooks))], &[("hooks.most_declarations", None, json!(1))]);
     let prompt = few.turn("x");

@@ -49,7 +49,7 @@ rules! {
         "SEP-1975, Security Implications",
         fix "Check the user's permission for the server right before you send each user message.";
     NOT_AWAITED = Warning "conversation/not-awaited",
-        "After `conversation/userMessage`, the host waits before it lets the model answer: until the server has responded, until the host has cancelled the request or lost the connection, or for the 500 ms that the proposal recommends (450 here, because clocks differ). Checked only if the reel notes when the model answered.",
+        "After `conversation/userMessage`, the host waits before it lets the model answer: until the server has responded, until the host has cancelled the request or lost the connection, until the HTTP request has failed, or for the 500 ms that the proposal recommends (450 here, because clocks differ). Checked only if the reel notes when the model answered.",
         "SEP-1975, Message Flow and Timeouts",
         fix "Wait for all contexts until your timeout, cancel the requests that are still open, and then build the prompt.";
     SLOW = Warning "conversation/slow-answer",
@@ -144,10 +144,12 @@ struct Sent {
     content: Digest,
     /// The id of the request; `null` for a notification.
     request: Value,
+    /// The HTTP exchange that carried it, or 0.
+    exchange: u32,
     /// The model has answered since. Whether the host waited was checked then.
     is_judged: bool,
     /// The host need not wait any more: the server responded, with a context or an error, the host has cancelled the
-    /// request, or it has lost the server.
+    /// request, or it has lost the server, or its HTTP request failed.
     is_settled: bool,
     /// Whether the server returned a context, even an empty one.
     has_context: bool,
@@ -227,6 +229,11 @@ impl Observer for ConversationObserver {
         }
     }
 
+    fn exchange_failed(&mut self, exchange: u32) {
+        let its = self.sent.iter_mut().filter(|(_, sent)| sent.exchange == exchange);
+        its.for_each(|(_, sent)| sent.is_settled = true);
+    }
+
     fn lose_track(&mut self) {
         self.lost = true;
         self.sent = Recent::new(1024);
@@ -269,6 +276,7 @@ impl ConversationObserver {
             time: refused.unwrap_or(time),
             content,
             request: message.whole["id"].clone(),
+            exchange: message.exchange,
             is_judged: false,
             is_settled: false,
             has_context: false,

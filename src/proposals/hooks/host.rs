@@ -16,6 +16,7 @@ use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::text::counted;
 use crate::wire::{MessageKind, json as text};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
@@ -94,7 +95,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         name: "most_bytes",
         kind: SettingKind::Bytes,
         default: "16k",
-        text: "How much text the hooks of a server may inject at one event",
+        text: "How much text the hooks of a server may inject at one event; those with the highest priority come first",
         source: "SEP-2282, Rate limiting and context flooding",
     },
     Setting {
@@ -259,12 +260,11 @@ impl HooksHostSide {
         if self.firing.iter().any(|firing| firing.token.is_some()) {
             return;
         }
-        let mut given: BTreeMap<ServerId, usize> = BTreeMap::new();
-        for firing in std::mem::take(&mut self.firing) {
-            let text = firing.text.filter(|text| !text.trim().is_empty());
-            let (Some(text), Some(declarer)) = (text, self.declarers.get(&firing.server)) else { continue };
-            let given = given.entry(firing.server).or_default();
-            let left = declarer.policy.length("most_bytes").saturating_sub(*given);
+        let mut firings = std::mem::take(&mut self.firing);
+        firings.retain(|firing| firing.text.as_ref().is_some_and(|text| !text.trim().is_empty()));
+        let room = self.room(&firings);
+        for (firing, left) in firings.into_iter().zip(room) {
+            let (Some(text), Some(declarer)) = (firing.text, self.declarers.get(&firing.server)) else { continue };
             let whole = text.len();
             if left == 0 {
                 let text =
@@ -272,7 +272,6 @@ impl HooksHostSide {
                 cx.report("over budget", Some(firing.server), text, json!({"index": firing.index, "bytes": whole}));
                 continue;
             }
-            *given += whole;
             let slot = match firing.event {
                 EventKind::SessionStart => SESSION,
                 EventKind::PreRequest => REQUEST,
@@ -298,6 +297,21 @@ impl HooksHostSide {
         if std::mem::take(&mut self.is_leaving) {
             (self.agent, self.own_session) = (Agent::Main, None);
         }
+    }
+
+    /// How many bytes each of these texts may have. Those of the highest priority come first, then those declared first.
+    fn room(&self, firings: &[Firing]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..firings.len()).collect();
+        order.sort_by_key(|at| Reverse(firings[*at].priority));
+        let (mut room, mut given) = (vec![0; firings.len()], BTreeMap::<ServerId, usize>::new());
+        for at in order {
+            let Firing { server, text, .. } = &firings[at];
+            let most = self.declarers.get(server).map_or(0, |declarer| declarer.policy.length("most_bytes"));
+            let given = given.entry(*server).or_default();
+            room[at] = most.saturating_sub(*given);
+            *given += text.as_ref().map_or(0, String::len);
+        }
+        room
     }
 
     fn inject_lasting(&self, cx: &mut HostCx<'_>) {
@@ -458,7 +472,7 @@ impl Declarer {
 /// their order.
 fn highest<T>(list: Vec<T>, max: usize, priority: impl Fn(&T) -> Priority) -> (Vec<T>, Vec<T>) {
     let mut ranked: Vec<usize> = (0..list.len()).collect();
-    ranked.sort_by_key(|at| list.get(*at).map(|item| std::cmp::Reverse(priority(item))));
+    ranked.sort_by_key(|at| list.get(*at).map(|item| Reverse(priority(item))));
     let kept: HashSet<usize> = ranked.into_iter().take(max).collect();
     let mut at = 0;
     list.into_iter().partition(|_| {
@@ -489,6 +503,10 @@ impl HostSide for HooksHostSide {
         let mut declarer = Declarer::read(view, policy);
         if declarer.declarations.place.is_none() {
             return;
+        }
+        if !view.is_legacy {
+            let text = format!("{} declares hooks in the modern era, which cannot carry the proposal", view.name);
+            return cx.report("no carrier", Some(server), text, Value::Null);
         }
         if declarer.policy.word("place") == "none" {
             let hooks = counted(declarer.declarations.hooks.len(), "hook");

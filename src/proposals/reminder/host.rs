@@ -96,6 +96,8 @@ struct Held {
 /// The reminders of one server.
 struct Queue {
     policy: Policy,
+    /// Whether the era of the session can carry reminders.
+    has_carrier: bool,
     is_declared: bool,
     held: Vec<Held>,
     this_turn: u64,
@@ -131,6 +133,11 @@ impl ReminderHostSide {
         if let Some(key) = &spec.dedupe_key {
             data["dedupe_key"] = key.as_str().into();
         }
+        if !queue.has_carrier {
+            let text =
+                format!("a reminder in the modern era, which cannot carry the proposal, dropped: {}", spec.outline());
+            return queue.report(cx, server, "no carrier", text, data);
+        }
         if !queue.is_declared && queue.policy.word("undeclared") == "drop" {
             let text =
                 format!("a reminder from a server that did not declare reminders.emit, dropped: {}", spec.outline());
@@ -140,34 +147,37 @@ impl ReminderHostSide {
             let text = format!("reminder {}: {}", spec.outline(), remarks.join("; "));
             queue.report(cx, server, "odd", text, json!({"id": spec.id, "remarks": remarks}));
         }
+        let id = spec.id.clone();
+        let known = queue.held.iter().position(|held| held.spec.id == id);
         // It is repeated, or arrived in both forms (Reminder RFC, Compatibility and migration; AMB-B4).
-        if let Some(held) = queue.held.iter_mut().find(|held| held.spec.id == spec.id) {
-            let is_same = held.spec.body == spec.body;
-            if !is_same {
-                // The new text lasts for all of its turns again, from the next turn on.
-                let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
-                *held = Held { spec, turns_left, rendered: 0, in_this_turn: false };
-            }
-            let what = if is_same { "duplicate" } else { "updated" };
+        if let Some(held) = known.map(|at| &queue.held[at]).filter(|held| held.spec.body == spec.body) {
             let text = format!("a reminder with a known id: {}", held.spec.outline());
-            return queue.report(cx, server, what, text, data);
+            return queue.report(cx, server, "duplicate", text, data);
         }
         let replaced = spec.dedupe_key.as_ref().and_then(|key| {
             let waits = |held: &Held| held.rendered == 0 && held.spec.dedupe_key.as_ref() == Some(key);
-            queue.held.iter().position(waits).map(|at| queue.held.remove(at))
+            let at = queue.held.iter().position(|held| waits(held) && held.spec.id != id);
+            at.map(|at| queue.held.remove(at))
         });
+        if let Some(old) = &replaced {
+            data["replaces"] = old.spec.id.as_str().into();
+        }
+        let outline = spec.outline();
+        // A new text lasts for all of its turns again, from the next turn on.
+        let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
+        let new = Held { spec, turns_left, rendered: 0, in_this_turn: false };
+        if let Some(held) = queue.held.iter_mut().find(|held| held.spec.id == id) {
+            *held = new;
+            return queue.report(cx, server, "updated", format!("a reminder with a known id: {outline}"), data);
+        }
         // A replacement does not count against the limits, because it does not add a reminder.
         if replaced.is_none()
             && let Some(why) = queue.over_budget(cx.now)
         {
-            return queue.report(cx, server, "over budget", format!("{why}: {}", spec.outline()), data);
+            return queue.report(cx, server, "over budget", format!("{why}: {outline}"), data);
         }
-        if let Some(old) = replaced {
-            data["replaces"] = old.spec.id.into();
-        }
-        queue.report(cx, server, "queued", spec.outline(), data);
-        let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
-        queue.held.push(Held { spec, turns_left, rendered: 0, in_this_turn: false });
+        queue.report(cx, server, "queued", outline, data);
+        queue.held.push(new);
     }
 
     fn malformed(&mut self, cx: &mut HostCx<'_>, server: ServerId, why: &str) {
@@ -269,13 +279,21 @@ impl HostSide for ReminderHostSide {
         // The declaration alone decides, because there is no message to subscribe with (AMB-B3).
         let declared = view.declared.find(&DESCRIPTOR, DeclaredBy::Server).map(|(_, value)| value["emit"] == true);
         let policy = self.policies.of("reminder", &view.name);
-        if declared == Some(true) {
-            cx.report("declared", Some(server), format!("{} may send reminders", view.name), Value::Null);
+        let (is_declared, has_carrier) = (declared == Some(true), view.is_legacy);
+        match (is_declared, has_carrier) {
+            (true, true) => {
+                cx.report("declared", Some(server), format!("{} may send reminders", view.name), Value::Null)
+            }
+            (true, false) => {
+                let text =
+                    format!("{} declares reminders in the modern era, which cannot carry the proposal", view.name);
+                cx.report("no carrier", Some(server), text, Value::Null);
+            }
+            (false, _) => {}
         }
-        let is_declared = declared == Some(true);
         let (held, recent) = Default::default();
         let reports = BTreeMap::new();
-        self.queues.insert(server, Queue { policy, is_declared, held, this_turn: 0, recent, reports });
+        self.queues.insert(server, Queue { policy, has_carrier, is_declared, held, this_turn: 0, recent, reports });
     }
 
     fn disconnected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {

@@ -35,12 +35,12 @@ const PROGRAM_OPTION: &str = concat!(
     r#")\\*["']?([^\s"'\\-][^\s"'\\]{2,})"#,
 );
 
-/// Passwords in statements of SQL.
+/// Passwords in statements of SQL. A quote before `password` ends a word of another language, and none begins after it.
 const SQL_PASSWORD: &str = concat!(
-    r"(?i)\b(?:",
-    r"IDENTIFIED\s+(?:(?:WITH|VIA)\s+\S{1,60}\s+)?(?:BY|AS|USING)\s+(?:PASSWORD\s*\(?\s*|VALUES\s+)?",
-    r"|SET\s+PASSWORD\s+FOR\s+\S{1,80}\s*=\s*(?:PASSWORD\s*\(\s*)?",
-    r"|PASSWORD\s*\(?\s*",
+    r"(?i)(?:",
+    r"\bIDENTIFIED\s+(?:(?:WITH|VIA)\s+\S{1,60}\s+)?(?:BY|AS|USING)\s+(?:PASSWORD\s*\(?\s*|VALUES\s+)?",
+    r"|\bSET\s+PASSWORD\s+FOR\s+\S{1,80}\s*=\s*(?:PASSWORD\s*\(\s*)?",
+    r#"|(?:^|[^a-z0-9_"'`$.-])PASSWORD\s*\(?\s*"#,
     r#")\\*(?:'([^'\\]{2,200})|"([^"\\]{2,200}))|\bIDENTIFIED\s+BY\s+([A-Z0-9_$\#]{3,})"#,
 );
 
@@ -66,9 +66,27 @@ const LOGIN_FILE: &str = concat!(
 
 /// A name and its value in YAML or a Dockerfile, or a variable and its default in HCL.
 const CONFIG_ENTRY: &str = concat!(
-    r#"(?i)(?:\bname:\s*["']?([a-z0-9_.-]{1,60})["']?\s*\n\s*value:\s*["']?"#,
+    r#"(?i)(?:\b(?:name|key):\s*["']?([a-z0-9_.-]{1,60})["']?\s*\n\s*value:\s*["']?"#,
     r#"|(?-i:\b(?:ENV|ARG|setenv))\s+([a-z0-9_]{1,60})\s+["']?"#,
     r#"|\bvariable\s+["']([a-z0-9_.-]{1,60})["']\s*\{[^{}]{0,300}?\bdefault\s*=\s*["'])([^\s"'{}]{4,})"#,
+);
+
+/// A name, what divides it from its value, and the value. In code, a type may follow the name; in YAML, the value may be a
+/// block in the next line; in Python, a letter may precede the quote.
+const ASSIGNED: &str = concat!(
+    r"(?:^|\\[nrt]|[^A-Za-z0-9_.\\\x80-\xff])",
+    r"((?:(?i:api|access|secret|private|encryption|signing|master|license) )?[A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]{0,40})",
+    r#"(?:\\*["']\]?|\*\*)?[ \t]*"#,
+    r"(?:(?i::[ \t]*(?:&[ \t]*)?(?:'static[ \t]+)?(?:str|string|text|bytes|any)[ \t]*=)|:=|=>|=|:)",
+    r"(?:\*\*|__)?(?:[ \t]*(?:[|>][+-]?[ \t]*)?\r?\n[ \t]+|[ \t]*)",
+    r#"(?:[bfruBFRU]{0,2}\\*["'`])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
+);
+
+/// A row that has a name and its value, in Markdown and in what `psql` prints, or in HTML.
+const ROW: &str = concat!(
+    r"(?m:^)[ \t]*\|?[ \t*`]*([A-Za-z_][A-Za-z0-9_ -]{0,40}?)[ \t*`]*\|[ \t`]*([^\s|`]{4,200})[ \t`]*\|?[ \t]*\r?(?m:$)",
+    r"|(?i:<(?:td|th|dt)(?:\s[^<>]{0,100})?>\s*([^<>&]{1,60}?)\s*</(?:td|th|dt)>\s*<(?:td|dd)(?:\s[^<>]{0,100})?>\s*)",
+    r"(?i:(?:<code>)?([^<>\s]{4,200})\s*<)",
 );
 
 /// All of them, the most specific first.
@@ -136,7 +154,10 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "query-parameter",
         Severity::Medium,
         Kind::Password,
-        (&["?", "&"], r#"[?&]([A-Za-z0-9_.~%-]{1,60})=([^\s&#"'<>\\]{4,})"#),
+        (
+            &["?", "&", "code_verifier=", "client_assertion="],
+            r#"(?:[?&]([A-Za-z0-9_.~%-]{1,60})|\b(code_verifier|client_assertion))=([^\s&#"'<>\\]{4,})"#,
+        ),
         checks::parameter,
         "https://example.com/cb?access_token=<20>",
     ),
@@ -224,7 +245,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Kind::Password,
         (
             &["value=", "value =", "content="],
-            r#"(?i)\b(?:name|key|id|property)\s*=\s*\\*["']([^"'\\<>]{1,60})\\*["'][^<>]{0,200}?\b(?:value|content)\s*=\s*\\*["']([^"'\\<>]{1,200})"#,
+            r#"(?i)\b(?:name|key|id|property|type)\s*=\s*\\*["']([^"'\\<>]{1,60})\\*["'][^<>]{0,200}?\b(?:value|content)\s*=\s*\\*["']([^"'\\<>]{1,200})"#,
         ),
         checks::labelled,
         "key=\"ApiKey\" value=\"<12>\"",
@@ -254,7 +275,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Kind::Password,
         (
             TELLING,
-            r#"(?:\b([A-Za-z_][A-Za-z0-9_.]{0,60})\(|["']([A-Za-z_][A-Za-z0-9_. -]{0,60})\\*["']\s*,)\s*\\*["']([^"'\\\r\n]{4,200})\\*["']"#,
+            r#"(?:\b([A-Za-z_][A-Za-z0-9_.]{0,60})\(|["']([A-Za-z_][A-Za-z0-9_. -]{0,60})\\*["']\s*(?:\)?\s*,|\}?\s*\)\s*\.[A-Za-z_]{2,30}\())\s*\\*["']([^"'\\\r\n]{4,200})\\*["']"#,
         ),
         checks::argument,
         "define('DB_PASSWORD', '4<14>')",
@@ -266,6 +287,14 @@ pub(super) const CONTEXTS: &[Detector] = &[
         (TELLING, r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]"#),
         checks::any,
         "| user | password |\n| --- | --- |\n| me | 7<14> |",
+    ),
+    checked(
+        "table-row",
+        Severity::Medium,
+        Kind::Password,
+        (TELLING, ROW),
+        checks::argument,
+        "| host | db |\n| password | 7<14> |\n| port | 80 |",
     ),
     checked(
         "told-password",
@@ -289,17 +318,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         checks::mixed,
         "connecting with password a7A<12>",
     ),
-    checked(
-        ASSIGNMENT,
-        Severity::Medium,
-        Kind::Password,
-        (
-            TELLING,
-            r#"(?:^|\\[nrt]|[^A-Za-z0-9_.\\\x80-\xff])([A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]{0,40})(?:\\*["'])?[ \t]*(?::=|=>|=|:)(?:\*\*|__)?[ \t]*(?:\\*["'`])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
-        ),
-        checks::assignment,
-        "DB_PASSWORD=<12>",
-    ),
+    checked(ASSIGNMENT, Severity::Medium, Kind::Password, (TELLING, ASSIGNED), checks::assignment, "DB_PASSWORD=<12>"),
     checked(
         "card-number",
         Severity::Medium,

@@ -354,6 +354,11 @@ fn a11_a_context_whose_time_is_over_is_not_awaited() {
     ] {
         assert_eq!(count(&super::run(&quiet), "conversation/not-awaited"), 0, "{quiet}");
     }
+    // The HTTP request failed; a success with another answer to follow is none.
+    for (status, found) in [(500, 0), (200, 1)] {
+        let over_http = script(1400, &format!("< {status}")).replace("@1000 c>s", "> POST\n @1000 c>s");
+        assert_eq!(count(&super::run(&over_http), "conversation/not-awaited"), found, "{over_http}");
+    }
     // The hook of the other proposal shows the same moment as the mark.
     let hook = script(1400, "")
         .replace("note inferred", r#"c>s {"id":2,"method":"context/afterInference","params":{"inferenceId":"i"}}"#);

@@ -5,7 +5,7 @@ use crate::cli::client_session;
 use crate::cli::text::TextParser;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::host::client::Output;
+use crate::host::client::{FailureReason, Output};
 use crate::host::fire_user_message::{Firing, Output as FireOutput, UserMessageFire};
 use crate::proposals::conversation::host::{
     self, Carrier, DeliveryOutcome as Said, HistoryEntry, Subscription, UserMessage,
@@ -331,6 +331,10 @@ fn judge(reported: &MessageReport, args: &UserMessageArgs) -> Result<Outcome, Co
         if let Some(era) = reported.era {
             let met = client_session::need_carrier(era, &reported.server, ErrorKind::Unmet);
             met.map_err(|error| error.hint("send it anyway with --force"))?;
+        }
+        if reported.subscription == Some(Subscription::Subscribed) || args.to.client.is_forced() {
+            let closed = FailureReason::Closed(" before it responded".to_owned());
+            return Err(CommandError::new(ErrorKind::Peer, closed.to_string()));
         }
         let why = match reported.subscription {
             Some(Subscription::DeclaredNotSubscribed) => "it declares conversationEvents without onUserMessage: true",

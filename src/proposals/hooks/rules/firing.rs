@@ -227,9 +227,13 @@ impl Firing {
         let is_its = |(_, hook): &(usize, &Hook)| hook.tool == name;
         let candidates: Vec<(usize, &Hook)> = self.hooks.iter().enumerate().filter(is_its).collect();
         let is_context_tool = !candidates.is_empty();
+        // What differs from one hook's arguments may be another one's.
+        let is_known = candidates.iter().any(|(_, hook)| is_of(hook, arguments));
         let fired: Vec<Fired<'_>> = candidates
             .into_iter()
-            .filter_map(|(at, hook)| Some(Fired::new(at, hook, &check_call(hook, arguments, message.seq, findings)?)))
+            .filter_map(|(at, hook)| {
+                Some(Fired::new(at, hook, &check_call(hook, arguments, is_known, message.seq, findings)?))
+            })
             .collect();
         // Several hooks may have the same tool and arguments.
         let included: Vec<&Fired<'_>> = fired.iter().filter(|fired| fired.exclusion.is_none()).collect();
@@ -323,8 +327,25 @@ impl Firing {
     }
 }
 
-/// Checks a call of a hook's context tool. Returns its texts if the arguments are those of the hook.
-fn check_call<'a>(hook: &'a Hook, arguments: &'a Value, seq: u64, findings: &mut Findings) -> Option<Texts<'a>> {
+/// Whether arguments are those of a hook.
+fn is_of(hook: &Hook, arguments: &Value) -> bool {
+    let mut texts = Vec::new();
+    same_shape(&hook.arguments, arguments, &hook.event, &mut texts)
+        && texts.iter().all(|(template, text)| fits(template, text, &hook.event, None))
+}
+
+/// Checks a call of a hook's context tool. Returns its texts if the arguments are those of the hook. Reports how they
+/// differ, unless it `is_known` that they are those of another hook.
+fn check_call<'a>(
+    hook: &'a Hook,
+    arguments: &'a Value,
+    is_known: bool,
+    seq: u64,
+    findings: &mut Findings,
+) -> Option<Texts<'a>> {
+    if is_known && !is_of(hook, arguments) {
+        return None;
+    }
     let mut texts = Vec::new();
     if !same_shape(&hook.arguments, arguments, &hook.event, &mut texts) {
         let changed = substituted_key(&hook.arguments, arguments, &hook.event);

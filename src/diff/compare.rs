@@ -158,6 +158,13 @@ fn changes_of_pair(
         comparer.change(ChangeKind::Changed, text(&unit.id), text(&twin.id));
         comparer.place.clear();
     }
+    for (side, oddities) in [
+        (UnitSide::Envelope, [&unit.oddities, &twin.oddities]),
+        (UnitSide::Response, [unit, twin].map(|unit| unit.answer.as_ref().map_or(&None, |answer| &answer.oddities))),
+    ] {
+        comparer.side = side;
+        comparer.oddities(oddities);
+    }
     for side in [UnitSide::Params, UnitSide::Line, UnitSide::Result, UnitSide::Error] {
         comparer.side = side;
         let read = |unit: &Unit, origins| {
@@ -194,7 +201,7 @@ pub(crate) fn params_changes(
 
 fn text_of(unit: &Unit, side: UnitSide) -> Option<&[u8]> {
     match side {
-        UnitSide::Envelope => None,
+        UnitSide::Envelope | UnitSide::Response => None,
         UnitSide::Params => unit.params.as_deref(),
         UnitSide::Line => unit.line.as_deref(),
         UnitSide::Result | UnitSide::Error => {
@@ -219,6 +226,21 @@ impl Comparer<'_> {
         let (side, place) = (self.side, self.place.clone());
         let (alike, hunks) = ([0; 2], Vec::new());
         self.changes.push(Change { side, place, kind, left, right, alike, hunks, label: None });
+    }
+
+    /// Compares what is unusual about two envelopes, as JSON strings.
+    fn oddities(&mut self, [left, right]: [&Option<Box<str>>; 2]) {
+        let text = |oddities: &Option<Box<str>>| oddities.as_deref().map(quote);
+        let kind = match (left, right) {
+            (left, right) if left == right => return,
+            (None, _) => ChangeKind::Added,
+            (_, None) => ChangeKind::Removed,
+            _ => ChangeKind::Changed,
+        };
+        let pointer = format!("/{}", self.side.name());
+        if !self.options.ignore.iter().any(|place| Scoped::new(place).pattern.covers(&pointer)) {
+            self.change(kind, text(left), text(right));
+        }
     }
 
     fn maybe(&mut self, left: Option<&Node>, right: Option<&Node>) {

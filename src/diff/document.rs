@@ -149,7 +149,9 @@ impl Operation {
 
 /// Returns the JSON Patch that makes the changes in a document.
 fn patch(document: &Value, changes: &[Change]) -> Vec<Value> {
-    let is_content = |change: &&Change| change.kind != ChangeKind::Reordered && change.side != UnitSide::Envelope;
+    let is_content = |change: &&Change| {
+        change.kind != ChangeKind::Reordered && ![UnitSide::Envelope, UnitSide::Response].contains(&change.side)
+    };
     let operations = changes.iter().filter(is_content).map(|change| {
         let text = if change.kind == ChangeKind::Removed { &change.left } else { &change.right };
         let value = text.as_deref().map_or(Value::Null, parsed);

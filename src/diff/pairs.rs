@@ -11,7 +11,7 @@ use crate::protocol::{MethodSpec, methods};
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The texts that a collector keeps.
@@ -147,6 +147,12 @@ impl<'o> Collector<'o> {
         }
     }
 
+    fn print_oddities(&self, unit: &mut Unit, side: UnitSide, oddities: &str) {
+        if !matches!(self.keep, KeptTexts::Only(_)) {
+            unit.print.add_oddities(side, oddities);
+        }
+    }
+
     /// Returns the hash of one part of a message. Long texts without volatile values are parsed only once.
     fn digest(&mut self, source: Source<'_>, text: &[u8]) -> Digest {
         let key = (text.len() >= LONG)
@@ -202,13 +208,18 @@ impl<'o> Collector<'o> {
     fn take_text(&mut self, event: &Event<'_>, text: &[u8], in_batch: bool) {
         let envelope = Envelope::scan(text);
         let direction = event.header.direction();
+        let oddities = oddities(&envelope, text);
         match envelope.kind {
             MessageKind::Blank => {}
             MessageKind::Batch if !in_batch => {
                 json::items(text).for_each(|item| self.take_text(event, item, true));
             }
-            MessageKind::Request | MessageKind::Notification => self.take_call(event, direction, &envelope),
-            MessageKind::Result | MessageKind::Error => self.take_answer(event, direction, &envelope),
+            MessageKind::Request | MessageKind::Notification => {
+                self.take_call(event, direction, &envelope, oddities, in_batch);
+            }
+            MessageKind::Result | MessageKind::Error => {
+                self.take_answer(event, direction, &envelope, oddities, in_batch);
+            }
             MessageKind::Batch | MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise => {
                 let mut unit = Unit::new(UnitKind::Line, direction, event);
                 self.print(&mut unit, UnitSide::Line, text);
@@ -219,7 +230,14 @@ impl<'o> Collector<'o> {
         }
     }
 
-    fn take_call(&mut self, event: &Event<'_>, direction: Direction, envelope: &Envelope<'_>) {
+    fn take_call(
+        &mut self,
+        event: &Event<'_>,
+        direction: Direction,
+        envelope: &Envelope<'_>,
+        oddities: Option<String>,
+        in_batch: bool,
+    ) {
         let is_request = envelope.kind == MessageKind::Request;
         let kind = if is_request { UnitKind::Request } else { UnitKind::Notification };
         let mut unit = Unit::new(kind, direction, event);
@@ -227,6 +245,11 @@ impl<'o> Collector<'o> {
         unit.method = Some(self.name(method));
         unit.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
         unit.has_texts = self.keeps();
+        unit.in_batch = in_batch;
+        if let Some(oddities) = oddities {
+            self.print_oddities(&mut unit, UnitSide::Envelope, &oddities);
+            unit.oddities = Some(oddities.into());
+        }
         if let (Some(spec), Some(params)) = (proposals::method_spec(method), envelope.params) {
             self.name_subject(&mut unit, spec, params);
         }
@@ -265,10 +288,18 @@ impl<'o> Collector<'o> {
         unit.subject = Some(self.name(&label));
     }
 
-    fn take_answer(&mut self, event: &Event<'_>, direction: Direction, envelope: &Envelope<'_>) {
+    fn take_answer(
+        &mut self,
+        event: &Event<'_>,
+        direction: Direction,
+        envelope: &Envelope<'_>,
+        oddities: Option<String>,
+        in_batch: bool,
+    ) {
         let is_error = envelope.kind == MessageKind::Error;
         let text = if is_error { envelope.error } else { envelope.result }.unwrap_or_default();
-        let mut answer = Answer { seq: event.header.seq, time: event.header.time, is_error, text: Box::default() };
+        let (seq, time) = (event.header.seq, event.header.time);
+        let mut answer = Answer { seq, time, is_error, oddities: None, text: Box::default() };
         let id = envelope.id.filter(|_| self.may_answer(event.header.seq));
         let asked = id.and_then(|id| self.open.answer(event.header.stream, direction, id.key()));
         let asked = asked.filter(|place| *place < self.units.len());
@@ -284,6 +315,14 @@ impl<'o> Collector<'o> {
         if unit.method.as_deref() == Some("roots/list") && !is_error {
             self.take_roots(text);
         }
+        let is_alone = in_batch && unit.kind == UnitKind::Request && !unit.in_batch;
+        let alone = is_alone.then(|| "it is in a batch, but its request is not".to_owned());
+        let all: Vec<String> = oddities.into_iter().chain(alone).collect();
+        if !all.is_empty() {
+            let oddities = all.join("; ");
+            self.print_oddities(&mut unit, UnitSide::Response, &oddities);
+            answer.oddities = Some(oddities.into());
+        }
         self.print(&mut unit, answer.side(), text);
         if unit.has_texts {
             answer.text = text.into();
@@ -294,6 +333,19 @@ impl<'o> Collector<'o> {
             None => self.units.push(unit),
         }
     }
+}
+
+/// Describes what is unusual about the envelope of a message; `None` if nothing is. Of members that JSON-RPC does not
+/// define, only the names are in it.
+fn oddities(envelope: &Envelope<'_>, text: &[u8]) -> Option<String> {
+    if envelope.faults.is_empty() && !envelope.has_other_members {
+        return None;
+    }
+    const DEFINED: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+    let others = json::members(text).filter(|member| !DEFINED.iter().any(|name| member.is(name)));
+    let others: BTreeSet<String> = others.map(|member| json::unescape(member.key)).collect();
+    let named = others.into_iter().map(|name| format!("it has the member {name:?}"));
+    Some(envelope.faults.iter().map(|fault| fault.phrase().to_owned()).chain(named).collect::<Vec<_>>().join("; "))
 }
 
 /// Returns how a message that belongs to a request names it.

@@ -30,6 +30,11 @@ impl Print {
         self.values.extend(&digest.values);
     }
 
+    /// Adds what is unusual about an envelope.
+    pub(super) fn add_oddities(&mut self, side: UnitSide, oddities: &str) {
+        self.whole = hash_of(&(self.whole, side, oddities));
+    }
+
     /// Returns the content of a unit, without the messages that belong to it.
     pub(super) fn of_message(&self) -> (u64, u64) {
         (self.key, self.whole)

@@ -47,6 +47,8 @@ pub struct Answer {
     pub time: i64,
     /// Whether it is an error.
     pub is_error: bool,
+    /// What is unusual about its envelope.
+    pub oddities: Option<Box<str>>,
     /// The text of the result or error; empty if the unit's texts were not kept.
     pub text: Box<[u8]>,
 }
@@ -74,6 +76,10 @@ pub struct Unit {
     pub subject_is_volatile: bool,
     /// The JSON text of its id, if ids are compared by value.
     pub id: Option<Box<str>>,
+    /// What is unusual about its envelope.
+    pub oddities: Option<Box<str>>,
+    /// Whether it is in a batch.
+    pub in_batch: bool,
     /// The number of its stream.
     pub stream: u32,
     /// The number of the event.
@@ -97,7 +103,7 @@ pub struct Unit {
 impl Unit {
     /// Returns where one part of it is from.
     pub(super) fn source(&self, side: UnitSide) -> Source<'_> {
-        let is_answer = matches!(side, UnitSide::Result | UnitSide::Error) && self.kind == UnitKind::Request;
+        let is_answer = side.is_of_answer() && self.kind == UnitKind::Request;
         let sender = if is_answer { self.direction.reversed() } else { self.direction };
         let (method, subject) = (self.method.as_deref(), self.subject.as_deref());
         Source { side, method, subject, from_server: sender == Direction::ServerToClient }
@@ -123,6 +129,8 @@ impl Unit {
             subject: None,
             subject_is_volatile: false,
             id: None,
+            oddities: None,
+            in_batch: false,
             stream: event.header.stream,
             seq: event.header.seq,
             time: event.header.time,

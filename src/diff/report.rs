@@ -14,10 +14,12 @@ pub(super) use json::parsed;
 /// A part of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UnitSide {
-    /// The envelope: the id, if ids are compared by value.
+    /// The envelope: the id, if ids are compared by value, and what is unusual about it.
     Envelope,
     /// The params.
     Params,
+    /// The envelope of the response: what is unusual about it.
+    Response,
     /// The result.
     Result,
     /// The error.
@@ -27,13 +29,19 @@ pub enum UnitSide {
 }
 
 impl UnitSide {
-    const ALL: [Self; 5] = [Self::Envelope, Self::Params, Self::Result, Self::Error, Self::Line];
+    const ALL: [Self; 6] = [Self::Envelope, Self::Params, Self::Response, Self::Result, Self::Error, Self::Line];
+
+    /// Whether it is of the response.
+    pub(super) fn is_of_answer(self) -> bool {
+        matches!(self, Self::Response | Self::Result | Self::Error)
+    }
 
     /// Returns the name in JSON and in the patterns of [`Options::ignore`](super::Options::ignore).
     pub fn name(self) -> &'static str {
         match self {
             Self::Envelope => "envelope",
             Self::Params => "params",
+            Self::Response => "response",
             Self::Result => "result",
             Self::Error => "error",
             Self::Line => "line",
@@ -221,14 +229,14 @@ pub struct UnitDiff {
     pub crossed: bool,
     /// For a pair with changes, the JSON Patch that makes the left side the right one; see [`Report::to_json`].
     pub patch: Vec<Value>,
-    /// The changes within it, in the order envelope, params, result, error.
+    /// The changes within it, in the order envelope, response, params, result, error.
     pub changes: Vec<Change>,
 }
 
 impl UnitDiff {
     /// Returns whether the only difference is that the request has no answer on this side.
     fn differs_in_missing_answer(&self, side: &Option<UnitPlace>) -> bool {
-        let is_of_answer = |change: &Change| matches!(change.side, UnitSide::Result | UnitSide::Error);
+        let is_of_answer = |change: &Change| change.side.is_of_answer();
         self.status == Status::Changed
             && !self.moved
             && self.kind == UnitKind::Request

@@ -36,7 +36,7 @@ impl Scope {
 
     /// Returns whether a part of a message belongs to it.
     fn contains_side(self, side: UnitSide, kind: UnitKind, direction: Direction) -> bool {
-        let is_answer = kind != UnitKind::Orphan && matches!(side, UnitSide::Result | UnitSide::Error);
+        let is_answer = kind != UnitKind::Orphan && side.is_of_answer();
         let sender = if is_answer { direction.reversed() } else { direction };
         match self {
             Self::Server => sender == Direction::ServerToClient,

@@ -113,6 +113,33 @@ const ONE: &str = "11111111-1111-4111-8111-111111111111";
 const TWO: &str = "22222222-2222-4222-8222-222222222222";
 
 #[test]
+fn what_is_unusual_about_an_envelope_is_compared() {
+    let usual = [ask(1, "t", json!({})), answer(1, json!({"a": 1}))];
+    let changed = |right: &str, options: &Options| {
+        let report = diff_with(&usual, &[usual[0].as_str(), right], options);
+        let shown = |change: &Change| (change.pointer(), change.left.clone(), change.right.clone());
+        report.units.iter().flat_map(|unit| unit.changes.iter().map(shown)).collect::<Vec<_>>()
+    };
+    for (answered, unusual) in [
+        (r#"<{"id":1,"result":{"a":1}}"#, r#"the member "jsonrpc" is missing"#),
+        (
+            r#"<{"jsonrpc":"2.0","id":1,"result":{"a":1},"took":7,"by":"x"}"#,
+            r#"it has the member "by"; it has the member "took""#,
+        ),
+        (r#"<[{"jsonrpc":"2.0","id":1,"result":{"a":1}}]"#, "it is in a batch, but its request is not"),
+    ] {
+        let added = ("/response".to_owned(), None, Some(Value::from(unusual).to_string()));
+        assert_eq!(changed(answered, &OPTIONS), [added], "{answered}");
+        let ignoring = strict(|options| options.ignore.push("/response".to_owned()));
+        assert_eq!(changed(answered, &ignoring), [], "{answered}");
+        let twice = [usual[0].as_str(), answered];
+        assert!(diff_with(&twice, &twice, &OPTIONS).units.is_empty(), "{answered}");
+    }
+    let batched = [format!(">[{}]", &usual[0][1..]), r#"<[{"jsonrpc":"2.0","id":1,"result":{"a":1}}]"#.to_owned()];
+    assert!(diff(&usual, &batched).units.is_empty(), "batches are a matter of transport");
+}
+
+#[test]
 fn events_become_units() {
     let lines = [
         ask(1, "echo", json!({})),

@@ -297,6 +297,8 @@ pub struct Envelope<'a> {
     pub tool_error: bool,
     /// What is wrong with the envelope.
     pub faults: Faults,
+    /// Whether it has members that JSON-RPC does not define.
+    pub has_other_members: bool,
 }
 
 const SEEN_VERSION: u8 = 1;
@@ -331,6 +333,7 @@ impl<'a> Envelope<'a> {
             error: None,
             tool_error: false,
             faults: Faults::default(),
+            has_other_members: false,
         }
     }
 
@@ -363,7 +366,10 @@ impl<'a> Envelope<'a> {
     fn take_all(&mut self, members: impl IntoIterator<Item = Member<'a>>) -> u8 {
         let mut seen = 0u8;
         for member in members {
-            let Some(bit) = self.take(&member) else { continue };
+            let Some(bit) = self.take(&member) else {
+                self.has_other_members = true;
+                continue;
+            };
             if seen & bit != 0 {
                 self.faults.insert(Fault::DuplicateMember);
             }

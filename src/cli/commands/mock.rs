@@ -50,7 +50,7 @@ Examples:
   mcpreel mock session.reel --on-miss record -- npx -y some-mcp-server
   mcpreel call tools/list -- mcpreel mock session.reel
 
-Exit codes: 0 the client or the user ended it; 1 with --strict, a request without a recorded answer, or a recorded request that was never asked for; 3 the recording cannot be read.")]
+Exit codes: 0 the client or the user ended it; 1 with --strict, a request without a recorded answer, a recorded request that was never asked for, or a message of the server that was never sent; 3 the recording cannot be read.")]
 pub(crate) struct MockArgs {
     /// The recordings: reels, or JSON lines (several are served together).
     #[arg(required = true, value_name = "REEL")]
@@ -98,7 +98,8 @@ pub(super) struct MockOptions {
     /// Repeat the last answer to a request that comes more often than recorded.
     #[arg(long)]
     reuse: bool,
-    /// Exit with 1 if a request had no recorded answer, or if a recorded request was never asked for.
+    /// Exit with 1 if a request had no recorded answer, a recorded request was never asked for, or a message of the server
+    /// was never sent.
     #[arg(long)]
     strict: bool,
     /// When to answer: fast, recorded (with the recorded latencies), or a factor such as 2x (twice as fast).

@@ -34,6 +34,24 @@ pub fn in_memory(builder: LibraryBuilder, messages: HashMap<u32, Vec<u8>>) -> Ar
 /// No message.
 const NONE: u32 = u32::MAX;
 
+/// A message in a batch. Its number is one that no event has: they count down from [`LAST_ITEM`].
+#[derive(Clone, Copy, Debug)]
+struct BatchItem {
+    /// The number of the event.
+    event: u32,
+    /// Where it is in the text of the event.
+    start: usize,
+    end: usize,
+}
+
+/// The number of the first message in a batch.
+const LAST_ITEM: u32 = NONE - 1;
+
+/// Returns the number of the message at this place in the list of those in batches.
+fn number_of_item(place: usize) -> Option<u32> {
+    LAST_ITEM.checked_sub(u32::try_from(place).ok()?)
+}
+
 /// Where a recorded message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -152,6 +170,8 @@ impl Initiated {
 /// The index; see the module.
 pub struct Library {
     pub(super) exchanges: Vec<Exchange>,
+    /// The messages in batches.
+    items: Vec<BatchItem>,
     /// The exchanges in the order of their keys.
     by_key: Vec<u32>,
     pub(super) initiated: Vec<Initiated>,
@@ -227,8 +247,15 @@ impl Library {
         self.with_key(self.keys.of(request).0).first().copied()
     }
 
+    /// Returns the event of a message, and the item in it if that is a batch.
+    fn event_of(&self, message: u32) -> (u32, Option<&BatchItem>) {
+        let item = usize::try_from(LAST_ITEM - message.min(LAST_ITEM)).ok().and_then(|place| self.items.get(place));
+        (item.map_or(message, |item| item.event), item)
+    }
+
     /// Returns where a message is.
     pub(super) fn place(&self, message: u32) -> Place {
+        let (message, _) = self.event_of(message);
         let reel = self.firsts.partition_point(|first| *first <= message);
         let first = self.firsts.get(reel.saturating_sub(1)).copied().unwrap_or_default();
         Place { seq: message.saturating_sub(first), reel: (self.firsts.len() > 1).then_some(reel) }
@@ -236,7 +263,12 @@ impl Library {
 
     /// Returns a recorded message.
     pub(super) fn text(&self, message: u32) -> Vec<u8> {
-        let text = self.payloads.read(message).unwrap_or_default();
+        let (event, item) = self.event_of(message);
+        let text = self.payloads.read(event).unwrap_or_default();
+        let text = match item {
+            Some(item) => text.get(item.start..item.end).unwrap_or_default().to_vec(),
+            None => text,
+        };
         self.maps.apply(&text).unwrap_or(text)
     }
 
@@ -276,7 +308,11 @@ impl Library {
     pub(super) fn precedes_answer(&self, initiated: u32) -> bool {
         let one = &self.initiated[initiated as usize];
         let answer = one.owner().and_then(|owner| self.exchanges[owner as usize].answer());
-        answer.is_some_and(|answer| one.message < answer)
+        let place = |message| match self.event_of(message) {
+            (event, Some(item)) => (event, item.start),
+            (event, None) => (event, 0),
+        };
+        answer.is_some_and(|answer| place(one.message) < place(answer))
     }
 
     /// Returns the number of a method, if it was recorded.

@@ -138,6 +138,31 @@ fn requests_are_answered_in_any_order_with_the_live_ids() {
 }
 
 #[test]
+fn messages_in_batches_are_served_by_themselves() {
+    let recorded = [
+        (CLIENT, json!([call(1, "a", json!({})).1, call(2, "b", json!({})).1])),
+        (
+            SERVER,
+            json!([note(SERVER, "notifications/message", json!({"data": "x"})).1, answer(2, json!({"r": "b"})).1]),
+        ),
+        answer(1, json!({"r": "a"})),
+        call(3, "c", json!({})),
+    ];
+    let mut client = Client::new(&library(Matching::Exact, &recorded), Settings::default());
+    let mut result = |id: Value, tool: &str| {
+        let found = client.send(&call(id.clone(), tool, json!({}))).into_iter().find(|one| one["id"] == id);
+        found.map(|one| one["result"]["r"].clone())
+    };
+    assert_eq!((result(json!(7), "b"), result(json!("x"), "a")), (Some(json!("b")), Some(json!("a"))));
+    let missed = client.send(&call(8, "b", json!({}))).remove(0);
+    assert!(missed["error"]["message"].as_str().is_some_and(|text| text.contains("first at seq 0")), "{missed}");
+    assert_eq!(client.report()["unused"], json!([{"seq": 3, "method": "tools/call", "message": "tools/call c"}]));
+    let mut batching = Client::new(&library(Matching::Exact, &recorded), Settings::default());
+    let answered = batching.send(&recorded[0]);
+    assert_eq!(answered.iter().filter(|one| one["result"].is_object()).count(), 2, "{answered:?}");
+}
+
+#[test]
 fn the_three_kinds_of_miss_have_their_own_messages() {
     let recorded = [
         call(1, "a", json!({"text": "hi"})),

@@ -1,7 +1,7 @@
 //! Makes the index from the events of recordings.
 
 use super::delivery::Deliveries;
-use super::{Anchor, Exchange, Initiated, Library, NONE, Payloads, Traits};
+use super::{Anchor, BatchItem, Exchange, Initiated, Library, NONE, Payloads, Traits, number_of_item};
 use crate::protocol::errors;
 use crate::protocol::http::{Delivery, ToolMarks};
 use crate::replay::Substitutions;
@@ -40,6 +40,7 @@ pub struct LibraryBuilder {
     maps: Substitutions,
     exchanges: Vec<Exchange>,
     initiated: Vec<Initiated>,
+    items: Vec<BatchItem>,
     methods: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u16>,
     open: Pairing<Open>,
@@ -69,6 +70,7 @@ impl LibraryBuilder {
             maps: Substitutions::default(),
             exchanges: Vec::new(),
             initiated: Vec::new(),
+            items: Vec::new(),
             methods: Vec::new(),
             numbers: HashMap::new(),
             open: Pairing::default(),
@@ -113,9 +115,7 @@ impl LibraryBuilder {
         let Some(number) = u32::try_from(event.header.seq).ok().and_then(|seq| seq.checked_add(self.reel.1)) else {
             return;
         };
-        let envelope = Envelope::scan(event.body());
-        let (stream, time) = (event.header.stream, event.header.time);
-        let (direction, place) = (event.header.direction(), (self.reel.0, stream));
+        let (time, place) = (event.header.time, (self.reel.0, event.header.stream));
         self.streams.entry(place).or_insert_with(|| {
             let session = self.sessions;
             // Those beyond the limit are served as one.
@@ -123,10 +123,29 @@ impl LibraryBuilder {
             let last = (Anchor::Start(session), time);
             Stream { session, last, notified: HashMap::new(), tokens: HashMap::new(), replied: HashMap::new() }
         });
-        match (direction, envelope.kind) {
+        match Envelope::scan(event.body()).kind {
+            MessageKind::Batch => json::items(event.body()).for_each(|item| {
+                let Some(number) = self.item(number, item, event.body()) else { return };
+                self.take_message(event, place, number, item);
+            }),
+            _ => self.take_message(event, place, number, event.body()),
+        }
+    }
+
+    /// Returns a number for an item of a batch, if there are numbers left.
+    fn item(&mut self, number: u32, item: &[u8], batch: &[u8]) -> Option<u32> {
+        let start = item.as_ptr().addr() - batch.as_ptr().addr();
+        let made = number_of_item(self.items.len()).filter(|made| *made > number)?;
+        self.items.push(BatchItem { event: number, start, end: start + item.len() });
+        Some(made)
+    }
+
+    fn take_message(&mut self, event: &Event<'_>, place: (u32, u32), number: u32, body: &[u8]) {
+        let (envelope, time) = (Envelope::scan(body), event.header.time);
+        match (event.header.direction(), envelope.kind) {
             (Direction::ClientToServer, MessageKind::Request) => {
-                let mapped = self.maps.apply(event.body());
-                let body = mapped.as_deref().unwrap_or(event.body());
+                let mapped = self.maps.apply(body);
+                let body = mapped.as_deref().unwrap_or(body);
                 let disguised = self.keys.comparable(body);
                 let request = Envelope::scan(disguised.as_deref().unwrap_or(body));
                 let key = self.keys.of(&request);
@@ -160,6 +179,7 @@ impl LibraryBuilder {
         let by_anchor = sorted(self.initiated.len(), |number| self.initiated[number as usize].anchor);
         Library {
             exchanges: self.exchanges,
+            items: self.items,
             by_key,
             initiated: self.initiated,
             by_anchor,

@@ -20,7 +20,7 @@ pub(crate) use offer::Root;
 
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, errors};
-use crate::wire::{Envelope, Id, MessageKind, json};
+use crate::wire::{Envelope, Fault, Id, MessageKind, json};
 use offer::Offer;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -613,12 +613,16 @@ impl ClientEngine {
     /// stdio).
     fn serve(&self, message: Vec<u8>, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-        let id = envelope.id.unwrap_or(Id(b"null"));
+        // An id that cannot be one is not repeated (JSON-RPC 2.0 §5).
+        let is_invalid = [Fault::NullId, Fault::OddId].iter().any(|fault| envelope.faults.contains(*fault));
+        let id = envelope.id.filter(|_| !is_invalid).unwrap_or(Id(b"null"));
         let modern = self.stage == Stage::Ready && self.era == Era::Modern;
-        let answered_with = if modern || self.left.contains(&method) {
+        let answered_with = if modern {
             None
-        } else if id.is_null() {
-            Some(Err((errors::INVALID_REQUEST, "the id of a request must not be null".to_owned())))
+        } else if is_invalid {
+            Some(Err((errors::INVALID_REQUEST, "the id of a request must be a string or an integer".to_owned())))
+        } else if self.left.contains(&method) {
+            None
         } else {
             Some(self.offer.answer(&method))
         };

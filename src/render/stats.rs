@@ -41,7 +41,7 @@ fn sentences(report: &Report, listing: Option<&str>) -> Vec<String> {
     let kinds = MessageKind::ALL.iter().zip(report.kinds).filter(|(_, count)| *count > 0);
     let kinds: Vec<String> = kinds.map(|(kind, count)| kind_count(*kind, count)).collect();
     let (messages, span) = (counted(report.messages, "message"), line::duration(report.span));
-    let total = format!("{messages}, {}, over {span}", line::bytes(report.bytes));
+    let total = format!("{messages}, {}, over {span}", line::bytes(report.message_bytes));
     let late = report.total().late;
     let listed = listing.map(|what| format!("({what} lists them)")).unwrap_or_default();
     let extras = [

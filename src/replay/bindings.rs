@@ -1,7 +1,8 @@
 //! Finds the values that the server generated and the client sent back later, and where the server returned them.
 //!
-//! Only values that are unlikely to coincide count: those that look random, and those of members that the protocol
-//! defines as handles (a `cursor` that was a `nextCursor`). A value that the client used first is the client's own.
+//! Only values that are unlikely to coincide count: those that look random, long words that are all of a value, and those
+//! of members that the protocol defines as handles (a `cursor` that was a `nextCursor`). A value that the client used
+//! first is the client's own.
 
 use super::conversation::{Conversation, Entry};
 use super::leaves::{Leaf, generated_tokens, leaf_at, leaves};
@@ -24,6 +25,8 @@ const HANDLES: &[(&str, &str)] = &[
 
 /// At most this many places are remembered for each value; the latest ones count.
 const MAX_SOURCES: usize = 4;
+/// At least this many characters of a whole value are unlikely to coincide, even if they look less random.
+const LONG_WORD: usize = 12;
 /// Longer values are not compared.
 const LONGEST: usize = 64 << 10;
 
@@ -63,6 +66,25 @@ impl Source {
             }
         }
     }
+
+    /// Returns what stands at this place of another message in place of a value, if the text around it is the same. It need
+    /// not look random.
+    pub(super) fn value_amid(&self, recorded: &[u8], value: &str, content: &[u8]) -> Option<String> {
+        let (recorded, whole) = (leaf_at(recorded, &self.pointer)?, leaf_at(content, &self.pointer)?);
+        let (before, after) = recorded.split_once(value)?;
+        let found = whole.strip_prefix(before)?.strip_suffix(after)?;
+        (!found.is_empty() && !found.contains(char::is_whitespace)).then(|| found.to_owned())
+    }
+}
+
+/// Whether a value is one long word with letters and digits, as ids and base64 are. Paths and names of files are not.
+fn is_long_word(value: &str) -> bool {
+    let is_part = |found: char| found.is_ascii_alphanumeric() || "-_+=~".contains(found);
+    let has = |class: fn(&char) -> bool| value.chars().any(|found| class(&found));
+    value.len() >= LONG_WORD
+        && value.chars().all(|found| is_part(found) || found == '/' && value.ends_with('='))
+        && has(char::is_ascii_alphabetic)
+        && has(char::is_ascii_digit)
 }
 
 /// A value as it is looked up: the handle that it is, or `None` if any member may have it.
@@ -98,6 +120,12 @@ fn may_be_bound(entry: &Entry, leaf: &Leaf<'_>) -> bool {
         && leaf.pointer != "/requestId"
 }
 
+/// Whether all of a value is looked up: it is one word, and looks generated or contains what does.
+fn is_whole(value: &str) -> bool {
+    let has_tokens = || generated_tokens(value).next().is_some();
+    !value.contains(char::is_whitespace) && (is_long_word(value) || has_tokens())
+}
+
 #[derive(Default)]
 struct Finder {
     sources: HashMap<Key, Vec<Source>>,
@@ -116,15 +144,11 @@ impl Finder {
         for (_, returned) in HANDLES.iter().filter(|(given, _)| leaf.name == *given) {
             self.add((Some(returned), leaf.value.clone().into_owned()), source(None));
         }
-        let is_one_word = !leaf.value.contains(char::is_whitespace);
-        let mut is_whole_known = false;
-        for (number, token) in generated_tokens(&leaf.value).enumerate() {
-            is_whole_known |= token.text == leaf.value;
-            self.add((None, token.text.to_owned()), source(Some(number)));
-        }
-        let has_tokens = generated_tokens(&leaf.value).next().is_some();
-        if has_tokens && is_one_word && !is_whole_known {
+        if is_whole(&leaf.value) {
             self.add((None, leaf.value.clone().into_owned()), source(None));
+        }
+        for (number, token) in generated_tokens(&leaf.value).enumerate().filter(|(_, token)| token.text != leaf.value) {
+            self.add((None, token.text.to_owned()), source(Some(number)));
         }
     }
 
@@ -151,7 +175,7 @@ impl Finder {
             }
         };
         generated_tokens(&leaf.value).for_each(|token| add(token.text));
-        if generated_tokens(&leaf.value).next().is_some() {
+        if is_whole(&leaf.value) || generated_tokens(&leaf.value).next().is_some() {
             add(&leaf.value);
         }
     }

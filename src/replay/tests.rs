@@ -106,6 +106,36 @@ fn generated_values_follow_the_live_server_byte_for_byte_elsewhere() {
     assert_eq!(same.as_deref(), Some(&br#"["sess_7Hj3pW1q"]"#[..]));
 }
 
+/// What the server returned follows the live server also if one of the values looks less random than the other.
+#[test]
+fn a_value_that_looks_like_a_word_follows_the_live_server() {
+    for (recorded_id, live_id) in [
+        ("task_1922995d8401", "task_abcdefabcdef"),
+        ("qwertzuiopasdfg7", "yxcvbnmlkjhgfdsa"),
+        ("aGVsbG8/d29ybGQ+Zm9v1A==", "c29tZSBvdGhlciBieXRlcw=="),
+    ] {
+        let recorded = [
+            ask(1, "tools/call", json!({"name": "open"})),
+            answer(1, json!({"structuredContent": {"id": recorded_id}})),
+            ask(2, "tools/call", json!({"name": "get", "arguments": {"id": recorded_id}})),
+            answer(2, json!({})),
+        ];
+        let mut engine = engine(&recorded, Settings::default());
+        engine.start(ms(0));
+        let live = answer(1, json!({"structuredContent": {"id": live_id}}));
+        assert_eq!(sent(&engine.receive(ms(1), &text(&live)))[0]["params"]["arguments"]["id"], live_id);
+    }
+    let recorded = [
+        ask(1, "tools/call", json!({"name": "open"})),
+        answer(1, json!({"content": [{"type": "text", "text": "opened sess_8Kx2mQ9z for you"}]})),
+        ask(2, "tools/call", json!({"name": "get", "arguments": {"id": "sess_8Kx2mQ9z"}})),
+    ];
+    let mut engine = engine(&recorded, Settings::default());
+    engine.start(ms(0));
+    let live = answer(1, json!({"content": [{"type": "text", "text": "opened sess_abcdefgh for you"}]}));
+    assert_eq!(sent(&engine.receive(ms(1), &text(&live)))[0]["params"]["arguments"]["id"], "sess_abcdefgh");
+}
+
 #[test]
 fn a_cursor_is_bound_by_its_name_and_a_short_value_elsewhere_is_not() {
     let recorded = [

@@ -50,7 +50,7 @@ struct Answer {
 struct Call {
     server: Option<String>,
     tool: String,
-    /// A tool without arguments is called with none.
+    /// Without them, the tool is called with an empty object.
     arguments: Option<Value>,
 }
 

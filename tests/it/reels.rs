@@ -512,7 +512,7 @@ fn statistics() {
     assert_snapshot!(stage.ok(&["stats", "s.reel"]).out(), @r##"
     s.reel
 
-    27 messages, 2.9 kB, over 3.40 s
+    27 messages, 2.8 kB, over 3.40 s
     10 requests, 4 notifications, 9 results, 1 error, 1 malformed, 2 noise
     5 failures (`mcpreel show s.reel error` lists them)
     1 request unanswered
@@ -540,6 +540,7 @@ fn statistics() {
       "events": 30,
       "messages": 27,
       "bytes": 2904,
+      "message_bytes": 2848,
       "seconds": 3.4,
       "kinds": {
         "request": 10,

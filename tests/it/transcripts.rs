@@ -18,17 +18,17 @@ type Known = (&'static str, &'static [&'static str], &'static [&'static str]);
 /// What is wrong with each. Each rule cites a sentence of a proposal or of MCP (`mcpreel validate --rules`).
 const KNOWN: &[Known] = &[
     (
-        // The host disables a feature set and continues to accept its pushes; the server refuses pings, declares
-        // feature sets as an array, and pushes from one that lists only tools.
+        // The host disables a feature set and continues to accept its pushes and to call its tools; the server refuses
+        // pings, declares feature sets as an array, and pushes from one that lists only tools.
         "mcpl-heartbeat-0.1.3",
         &["mcpl/disabled-set-accepted", "mcpl/rollback-undeclared", "method/ping-refused"],
-        &["mcpl/capability-missing", "mcpl/feature-sets-array", "mcpl/unlisted-use"],
+        &["mcpl/capability-missing", "mcpl/feature-sets-array", "mcpl/unlisted-use", "mcpl/used-disabled-set"],
     ),
     (
-        // The server tries what it may not do; the host never answers three requests.
+        // The server tries what it may not do, such as streaming; the host never answers three requests.
         "mcpl-agent-framework-host-x-mock",
         &["mcpl/push-disabled-set", "mcpl/unknown-set"],
-        &["mcpl/capability-missing", "mcpl/unlisted-use"],
+        &["mcpl/capability-missing", "mcpl/stream-undeclared", "mcpl/unlisted-use"],
     ),
     (
         // No capability, log lines in the message stream, an expiry announced before its grant.

@@ -307,7 +307,10 @@ fn x1_requests_of_the_server_are_answered_in_their_own_id_space() {
         let refused = answer(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":0,"method":"{method}"}}"#));
         assert!(refused.starts_with(r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":""#), "{refused}");
     }
-    assert!(answer(&mut client, r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#).contains("-32600"));
+    for id in ["null", "{}", "true", "1.5"] {
+        let refused = answer(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
+        assert!(refused.starts_with(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"#), "{refused}");
+    }
 }
 
 #[test]

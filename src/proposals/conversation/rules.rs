@@ -174,6 +174,8 @@ pub(super) struct ConversationObserver {
     /// Messages without a context or an error so far.
     waiting: Recent<String, Waiting>,
     carrier: Option<&'static str>,
+    /// The host has sent a user message, valid or not.
+    is_used: bool,
     history_seen: bool,
     revoked: bool,
     lost: bool,
@@ -185,6 +187,7 @@ impl Default for ConversationObserver {
             sent: Recent::new(1024),
             waiting: Recent::new(256),
             carrier: None,
+            is_used: false,
             history_seen: false,
             revoked: false,
             lost: false,
@@ -242,8 +245,7 @@ impl Observer for ConversationObserver {
 
     fn finish(&mut self, declared: &Declared, _time: i64, findings: &mut Findings) {
         if is_subscribed(declared) && !self.lost {
-            let used = !self.sent.is_empty();
-            findings.check_overall(&UNUSED, used, || {
+            findings.check_overall(&UNUSED, self.is_used, || {
                 "the server declared conversationEvents.onUserMessage, but the host sent it no user message".to_owned()
             });
         }
@@ -253,6 +255,7 @@ impl Observer for ConversationObserver {
 impl ConversationObserver {
     fn sent(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let (seq, params) = (message.seq, message.content);
+        self.is_used = true;
         findings.hold(&NOT_TEXT);
         if message.declared.server.is_object() {
             findings.check(&UNDECLARED_SERVER, seq, is_subscribed(message.declared), || {
@@ -262,7 +265,7 @@ impl ConversationObserver {
         findings.check(&REVOKED, seq, !self.revoked, || {
             "the host sent a user message after the user had revoked the server's access".to_owned()
         });
-        if params.get("recentHistory").is_some() && !self.history_seen {
+        if !params["recentHistory"].is_null() && !self.history_seen {
             self.history_seen = true;
             findings.note(&HISTORY, seq, "the user message contains recentHistory");
         }

@@ -21,6 +21,7 @@ pub(crate) fn value(report: &Report, groupings: &[Grouping], about: &str) -> Val
     });
     let mut whole = json!({
         "events": report.events, "messages": report.messages, "bytes": report.bytes,
+        "message_bytes": report.message_bytes,
         "seconds": report.span as f64 / 1e9,
         "kinds": kinds, "unanswered": report.unanswered, "orphan_answers": report.orphans,
         "late_answers": report.total().late, "failed_exchanges": report.failures,

@@ -1,11 +1,12 @@
 //! Puts the live server's values in place of the recorded ones.
 
-use super::super::bindings::Binding;
+use super::super::bindings::{Binding, Source};
 use super::super::conversation::Entry;
 use super::super::leaves::leaves;
 use super::super::substitute::{place_in, quoted, splice};
 use super::{Note, Output, ReplayEngine};
 use crate::wire::Envelope;
+use std::borrow::Cow;
 
 impl ReplayEngine {
     /// Returns a message of the client with the live server's values in it.
@@ -46,9 +47,14 @@ impl ReplayEngine {
             return None;
         }
         let mut values: Vec<String> = Vec::new();
-        for value in contents.iter().filter_map(|(source, content)| source.value_in(content)) {
-            if !values.iter().any(|known| **known == *value) {
-                values.push(value.into_owned());
+        let value_in = |(source, content): &(&Source, &[u8])| {
+            let recorded = self.entry(source.entry).content().filter(|_| source.part.is_some());
+            let amid = recorded.and_then(|recorded| source.value_amid(recorded, &binding.value, content));
+            amid.or_else(|| source.value_in(content).map(Cow::into_owned))
+        };
+        for value in contents.iter().filter_map(value_in) {
+            if !values.contains(&value) {
+                values.push(value);
             }
         }
         let (place, value) = (binding.place.clone(), binding.value.clone());

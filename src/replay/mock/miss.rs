@@ -68,15 +68,20 @@ impl Miss {
         };
         let of_method =
             || library.exchanges.iter().filter(|one| one.method == number && !one.has(Traits::IS_OF_HEADERS));
-        let kindred = of_method().filter(|one| one.kin == kin).take(MAX_COMPARED);
-        let compared = kindred.map(|one| (library.place(one.request), differences(library, one, message)));
+        let kindred = || of_method().filter(|one| one.kin == kin);
+        let of = match kindred().nth(MAX_COMPARED) {
+            Some(_) => format!(" of the first {MAX_COMPARED}"),
+            None => String::new(),
+        };
+        let compared =
+            kindred().take(MAX_COMPARED).map(|one| (library.place(one.request), differences(library, one, message)));
         match compared.min_by_key(|(_, found)| found.len()) {
             Some((place, found)) => {
                 let shown: Vec<&str> = found.iter().take(MAX_NAMED).map(String::as_str).collect();
                 let more = found.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
                 let more =
                     more.map(|more| format!(", and at {}", counted(more as u64, "other place"))).unwrap_or_default();
-                miss(Some(place), format!("the closest is {place}, which differs at {}{more}", shown.join(", ")))
+                miss(Some(place), format!("the closest{of} is {place}, which differs at {}{more}", shown.join(", ")))
             }
             None => {
                 let mut labels: Vec<String> = of_method().take(MAX_COMPARED).map(|one| one.label(library)).collect();

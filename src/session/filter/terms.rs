@@ -29,7 +29,7 @@ pub(crate) const TERMS: &[(&str, &str)] = &[
     ("injected", "messages injected by mcpreel"),
     ("slow:>500ms", "responses by latency (>, >=, <, <=; ns, us, ms, s, m, h)"),
     ("size:>10k", "events by size (>, >=, <, <=; k, M, G)"),
-    ("text:\"commit\"", "text anywhere in the message, ignoring case"),
+    ("text:\"commit\"", "text anywhere in the message, ignoring the case of a to z"),
 ];
 
 /// Parses one term.

@@ -295,6 +295,7 @@ impl Counter {
         }
         let Some(message) = &header.message else { return };
         self.totals.messages += 1;
+        self.totals.message_bytes += len;
         self.totals.kinds[message.kind as usize] += 1;
         self.totals.activity.add(header.time);
         if let Some(keys) = keys {

@@ -40,12 +40,14 @@ pub(crate) struct ErrorKey {
 /// The counts of reels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
-    /// The number of events, and their bytes.
+    /// The number of events.
     pub events: u64,
-    /// The bytes of all events.
+    /// The bytes of all events: also of standard error, of HTTP heads, and of what mcpreel says about the session.
     pub bytes: u64,
     /// The number of messages.
     pub messages: u64,
+    /// The bytes of messages.
+    pub message_bytes: u64,
     /// The number of messages of each kind.
     pub kinds: [u64; MessageKind::ALL.len()],
     /// The bytes of standard error.
@@ -83,6 +85,7 @@ impl Report {
         self.events += other.events;
         self.bytes += other.bytes;
         self.messages += other.messages;
+        self.message_bytes += other.message_bytes;
         self.kinds.iter_mut().zip(other.kinds).for_each(|(sum, count)| *sum += count);
         self.stderr_bytes += other.stderr_bytes;
         self.gaps += other.gaps;

@@ -98,6 +98,7 @@ pub(super) fn counts(opened: &Opened, by: &str, terms: &str, cx: &Cx<'_>) -> Res
         "events",
         "messages",
         "bytes",
+        "message_bytes",
         "seconds",
         "unanswered",
         "orphan_answers",

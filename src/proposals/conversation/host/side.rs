@@ -302,16 +302,13 @@ impl HostSide for ConversationHostSide {
             // The engine checks the deadline itself, and still accepts a late response.
             RequestOutcome::TimedOut => {}
             RequestOutcome::Failed(why) => {
-                let failed = subscriber.keys.remove(&token).and_then(|key| subscriber.engine.undelivered(key));
-                if failed.is_some() && failed == subscriber.waits {
+                // It may have been answered in another way, or its deadline is over.
+                let Some(key) = subscriber.keys.remove(&token) else { return };
+                let Some(failed) = subscriber.engine.undelivered(key) else { return };
+                if subscriber.waits.as_ref() == Some(&failed) {
                     subscriber.waits = None;
                 }
-                cx.report(
-                    "failed",
-                    Some(server),
-                    format!("the user message could not be delivered: {why}"),
-                    Value::Null,
-                );
+                cx.report("failed", Some(server), format!("no answer to the user message: {why}"), Value::Null);
             }
         }
     }

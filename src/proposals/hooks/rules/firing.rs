@@ -372,7 +372,13 @@ fn check_call<'a>(
         }
         return Some(texts);
     }
-    if let Some(instead) = CARELESS.into_iter().find(|instead| fits(Some(instead))) {
+    // Each text may have been treated in another way.
+    let careless = |(template, text): &(&str, &str)| match self::fits(template, text, event, None) {
+        true => Some(None),
+        false => CARELESS.into_iter().find(|instead| self::fits(template, text, event, Some(instead))).map(Some),
+    };
+    let careless: Option<Vec<Option<&str>>> = texts.iter().map(careless).collect();
+    if let Some(instead) = careless.and_then(|all| all.into_iter().flatten().next()) {
         findings.note(
             &VARIABLE_CHANGED,
             seq,

@@ -237,10 +237,7 @@ impl Comparer<'_> {
             (_, None) => ChangeKind::Removed,
             _ => ChangeKind::Changed,
         };
-        let pointer = format!("/{}", self.side.name());
-        if !self.options.ignore.iter().any(|place| Scoped::new(place).pattern.covers(&pointer)) {
-            self.change(kind, text(left), text(right));
-        }
+        self.change(kind, text(left), text(right));
     }
 
     fn maybe(&mut self, left: Option<&Node>, right: Option<&Node>) {

@@ -105,6 +105,12 @@ impl<'o> Normaliser<'o> {
         self.ignore.iter().chain(&self.unordered).map(|rule| rule.is_used.get()).collect()
     }
 
+    /// Returns whether one part of a message is ignored as a whole, and notes that something is there.
+    pub(super) fn ignores(&self, source: Source<'_>) -> bool {
+        let path = || std::iter::once(places::Step::Name(source.side.name()));
+        self.ignore.iter().any(|rule| rule.is_about(source, path()))
+    }
+
     /// Parses one part of a message.
     pub(crate) fn read(&self, source: Source<'_>, text: &[u8], lookup: &mut Lookup<'_>) -> Node {
         self.build(&mut Tree, source, text, lookup)

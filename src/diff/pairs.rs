@@ -147,10 +147,13 @@ impl<'o> Collector<'o> {
         }
     }
 
-    fn print_oddities(&self, unit: &mut Unit, side: UnitSide, oddities: &str) {
+    /// Adds what is unusual about an envelope to the hash of a unit, and returns it, unless it is ignored.
+    fn oddities(&self, unit: &mut Unit, side: UnitSide, oddities: Option<String>) -> Option<Box<str>> {
+        let oddities = oddities.filter(|_| !self.normaliser.ignores(unit.source(side)))?;
         if !matches!(self.keep, KeptTexts::Only(_)) {
-            unit.print.add_oddities(side, oddities);
+            unit.print.add_oddities(side, &oddities);
         }
+        Some(oddities.into())
     }
 
     /// Returns the hash of one part of a message. Long texts without volatile values are parsed only once.
@@ -246,13 +249,10 @@ impl<'o> Collector<'o> {
         unit.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
         unit.has_texts = self.keeps();
         unit.in_batch = in_batch;
-        if let Some(oddities) = oddities {
-            self.print_oddities(&mut unit, UnitSide::Envelope, &oddities);
-            unit.oddities = Some(oddities.into());
-        }
         if let (Some(spec), Some(params)) = (proposals::method_spec(method), envelope.params) {
             self.name_subject(&mut unit, spec, params);
         }
+        unit.oddities = self.oddities(&mut unit, UnitSide::Envelope, oddities);
         if let Some(params) = envelope.params {
             self.print(&mut unit, UnitSide::Params, params);
             unit.params = unit.has_texts.then(|| params.into());
@@ -318,11 +318,8 @@ impl<'o> Collector<'o> {
         let is_alone = in_batch && unit.kind == UnitKind::Request && !unit.in_batch;
         let alone = is_alone.then(|| "it is in a batch, but its request is not".to_owned());
         let all: Vec<String> = oddities.into_iter().chain(alone).collect();
-        if !all.is_empty() {
-            let oddities = all.join("; ");
-            self.print_oddities(&mut unit, UnitSide::Response, &oddities);
-            answer.oddities = Some(oddities.into());
-        }
+        let all = (!all.is_empty()).then(|| all.join("; "));
+        answer.oddities = self.oddities(&mut unit, UnitSide::Response, all);
         self.print(&mut unit, answer.side(), text);
         if unit.has_texts {
             answer.text = text.into();

@@ -132,6 +132,8 @@ fn what_is_unusual_about_an_envelope_is_compared() {
         assert_eq!(changed(answered, &OPTIONS), [added], "{answered}");
         let ignoring = strict(|options| options.ignore.push("/response".to_owned()));
         assert_eq!(changed(answered, &ignoring), [], "{answered}");
+        let elsewhere = strict(|options| options.ignore.push("tools/call:other=/response".to_owned()));
+        assert_eq!(changed(answered, &elsewhere).len(), 1, "{answered}");
         let twice = [usual[0].as_str(), answered];
         assert!(diff_with(&twice, &twice, &OPTIONS).units.is_empty(), "{answered}");
     }

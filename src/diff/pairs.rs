@@ -211,18 +211,13 @@ impl<'o> Collector<'o> {
     fn take_text(&mut self, event: &Event<'_>, text: &[u8], in_batch: bool) {
         let envelope = Envelope::scan(text);
         let direction = event.header.direction();
-        let oddities = oddities(&envelope, text);
         match envelope.kind {
             MessageKind::Blank => {}
             MessageKind::Batch if !in_batch => {
                 json::items(text).for_each(|item| self.take_text(event, item, true));
             }
-            MessageKind::Request | MessageKind::Notification => {
-                self.take_call(event, direction, &envelope, oddities, in_batch);
-            }
-            MessageKind::Result | MessageKind::Error => {
-                self.take_answer(event, direction, &envelope, oddities, in_batch);
-            }
+            MessageKind::Request | MessageKind::Notification => self.take_call(event, text, &envelope, in_batch),
+            MessageKind::Result | MessageKind::Error => self.take_answer(event, text, &envelope, in_batch),
             MessageKind::Batch | MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise => {
                 let mut unit = Unit::new(UnitKind::Line, direction, event);
                 self.print(&mut unit, UnitSide::Line, text);
@@ -233,14 +228,8 @@ impl<'o> Collector<'o> {
         }
     }
 
-    fn take_call(
-        &mut self,
-        event: &Event<'_>,
-        direction: Direction,
-        envelope: &Envelope<'_>,
-        oddities: Option<String>,
-        in_batch: bool,
-    ) {
+    fn take_call(&mut self, event: &Event<'_>, message: &[u8], envelope: &Envelope<'_>, in_batch: bool) {
+        let direction = event.header.direction();
         let is_request = envelope.kind == MessageKind::Request;
         let kind = if is_request { UnitKind::Request } else { UnitKind::Notification };
         let mut unit = Unit::new(kind, direction, event);
@@ -252,7 +241,7 @@ impl<'o> Collector<'o> {
         if let (Some(spec), Some(params)) = (proposals::method_spec(method), envelope.params) {
             self.name_subject(&mut unit, spec, params);
         }
-        unit.oddities = self.oddities(&mut unit, UnitSide::Envelope, oddities);
+        unit.oddities = self.oddities(&mut unit, UnitSide::Envelope, oddities(envelope, message));
         if let Some(params) = envelope.params {
             self.print(&mut unit, UnitSide::Params, params);
             unit.params = unit.has_texts.then(|| params.into());
@@ -262,8 +251,7 @@ impl<'o> Collector<'o> {
             self.open.ask(event.header.stream, direction, id.key(), place);
             self.handles.insert((unit.stream, direction, false, id.key()), place);
         }
-        let token = envelope.params.and_then(|params| json::at_path(params, &["_meta", "progressToken"]));
-        if let (true, Some(token)) = (is_request, token) {
+        if let (true, Some(token)) = (is_request, envelope.progress_token()) {
             self.handles.insert((unit.stream, direction, true, Id(token).key()), place);
         }
         self.units.push(unit);
@@ -288,14 +276,8 @@ impl<'o> Collector<'o> {
         unit.subject = Some(self.name(&label));
     }
 
-    fn take_answer(
-        &mut self,
-        event: &Event<'_>,
-        direction: Direction,
-        envelope: &Envelope<'_>,
-        oddities: Option<String>,
-        in_batch: bool,
-    ) {
+    fn take_answer(&mut self, event: &Event<'_>, message: &[u8], envelope: &Envelope<'_>, in_batch: bool) {
+        let direction = event.header.direction();
         let is_error = envelope.kind == MessageKind::Error;
         let text = if is_error { envelope.error } else { envelope.result }.unwrap_or_default();
         let (seq, time) = (event.header.seq, event.header.time);
@@ -317,7 +299,7 @@ impl<'o> Collector<'o> {
         }
         let is_alone = in_batch && unit.kind == UnitKind::Request && !unit.in_batch;
         let alone = is_alone.then(|| "it is in a batch, but its request is not".to_owned());
-        let all: Vec<String> = oddities.into_iter().chain(alone).collect();
+        let all: Vec<String> = oddities(envelope, message).into_iter().chain(alone).collect();
         let all = (!all.is_empty()).then(|| all.join("; "));
         answer.oddities = self.oddities(&mut unit, UnitSide::Response, all);
         self.print(&mut unit, answer.side(), text);

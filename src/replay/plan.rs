@@ -293,10 +293,7 @@ fn cancels_one_of(conversation: &Conversation, omitted: &HashSet<usize>, number:
 
 /// Returns the progress tokens of omitted requests, as they stand in the messages.
 fn omitted_tokens<'a>(conversation: &'a Conversation, omitted: &HashSet<usize>) -> HashSet<&'a [u8]> {
-    let token = |number: &usize| {
-        let params = Envelope::scan(conversation.entries[*number].body()).params?;
-        json::at_path(params, &["_meta", "progressToken"])
-    };
+    let token = |number: &usize| Envelope::scan(conversation.entries[*number].body()).progress_token();
     omitted.iter().filter_map(token).collect()
 }
 

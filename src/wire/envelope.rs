@@ -344,6 +344,11 @@ impl<'a> Envelope<'a> {
         self.params.or(error).or(self.result).or(self.error)
     }
 
+    /// Returns the text of the progress token that a request asks progress for.
+    pub fn progress_token(&self) -> Option<&'a [u8]> {
+        json::at_path(self.params?, &["_meta", "progressToken"])
+    }
+
     /// Returns the code of an error that conforms to JSON-RPC 2.0: an object with an integer `code` and a string
     /// `message`, in an envelope of that version. Returns `None` for every other message.
     pub fn error_code(&self) -> Option<i64> {

@@ -88,8 +88,8 @@ impl Report {
         unsent.map(|(_, one)| one).filter(move |one| !is_explained(one.anchor))
     }
 
-    /// Returns whether there is something that a strict mock refuses: a miss, an exchange that was never asked for, or a message of
-    /// the server that was never sent.
+    /// Returns whether there is something that a strict mock refuses: a miss, an exchange that was never asked for, or a
+    /// message of the server that was never sent.
     pub(crate) fn has_findings(&self, library: &Library) -> bool {
         !self.misses.is_empty() || self.unused(library).next().is_some() || self.unreached(library).next().is_some()
     }

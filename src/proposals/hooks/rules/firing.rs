@@ -225,15 +225,15 @@ impl Firing {
         let name = message.content["name"].as_str().unwrap_or_default();
         let call = Call { tool: digest(&message.content["name"]), input: digest(arguments) };
         let is_its = |(_, hook): &(usize, &Hook)| hook.tool == name;
-        let candidates: Vec<(usize, &Hook)> = self.hooks.iter().enumerate().filter(is_its).collect();
+        let mut candidates: Vec<(usize, &Hook)> = self.hooks.iter().enumerate().filter(is_its).collect();
         let is_context_tool = !candidates.is_empty();
         // What differs from one hook's arguments may be another one's.
-        let is_known = candidates.iter().any(|(_, hook)| is_of(hook, arguments));
+        if candidates.iter().any(|(_, hook)| is_of(hook, arguments)) {
+            candidates.retain(|(_, hook)| is_of(hook, arguments));
+        }
         let fired: Vec<Fired<'_>> = candidates
             .into_iter()
-            .filter_map(|(at, hook)| {
-                Some(Fired::new(at, hook, &check_call(hook, arguments, is_known, message.seq, findings)?))
-            })
+            .filter_map(|(at, hook)| Some(Fired::new(at, hook, &check_call(hook, arguments, message.seq, findings)?)))
             .collect();
         // Several hooks may have the same tool and arguments.
         let included: Vec<&Fired<'_>> = fired.iter().filter(|fired| fired.exclusion.is_none()).collect();
@@ -334,18 +334,8 @@ fn is_of(hook: &Hook, arguments: &Value) -> bool {
         && texts.iter().all(|(template, text)| fits(template, text, &hook.event, None))
 }
 
-/// Checks a call of a hook's context tool. Returns its texts if the arguments are those of the hook. Reports how they
-/// differ, unless it `is_known` that they are those of another hook.
-fn check_call<'a>(
-    hook: &'a Hook,
-    arguments: &'a Value,
-    is_known: bool,
-    seq: u64,
-    findings: &mut Findings,
-) -> Option<Texts<'a>> {
-    if is_known && !is_of(hook, arguments) {
-        return None;
-    }
+/// Checks a call of a hook's context tool. Returns its texts if the arguments are those of the hook.
+fn check_call<'a>(hook: &'a Hook, arguments: &'a Value, seq: u64, findings: &mut Findings) -> Option<Texts<'a>> {
     let mut texts = Vec::new();
     if !same_shape(&hook.arguments, arguments, &hook.event, &mut texts) {
         let changed = substituted_key(&hook.arguments, arguments, &hook.event);
@@ -362,8 +352,7 @@ fn check_call<'a>(
     }
     findings.hold(&ARGUMENT_MISSING);
     let event = &hook.event;
-    let fits = |unknown: Option<&str>| texts.iter().all(|(template, text)| fits(template, text, event, unknown));
-    if fits(None) {
+    if texts.iter().all(|(template, text)| fits(template, text, event, None)) {
         if texts.iter().any(|(template, _)| variables(template).any(|name| !has_variable(event, name))) {
             findings.hold(&VARIABLE_CHANGED);
         }
@@ -373,9 +362,9 @@ fn check_call<'a>(
         return Some(texts);
     }
     // Each text may have been treated in another way.
-    let careless = |(template, text): &(&str, &str)| match self::fits(template, text, event, None) {
+    let careless = |(template, text): &(&str, &str)| match fits(template, text, event, None) {
         true => Some(None),
-        false => CARELESS.into_iter().find(|instead| self::fits(template, text, event, Some(instead))).map(Some),
+        false => CARELESS.into_iter().find(|instead| fits(template, text, event, Some(instead))).map(Some),
     };
     let careless: Option<Vec<Option<&str>>> = texts.iter().map(careless).collect();
     if let Some(instead) = careless.and_then(|all| all.into_iter().flatten().next()) {

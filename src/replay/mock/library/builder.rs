@@ -220,7 +220,7 @@ impl LibraryBuilder {
     ) {
         let (Some(id), Some(method)) = (envelope.id, envelope.method.as_deref()) else { return };
         let exchange = u32::try_from(self.exchanges.len()).unwrap_or(NONE);
-        let token = envelope.params.and_then(|params| json::at_path(params, &["_meta", "progressToken"]));
+        let token = envelope.progress_token();
         let names = |params| CLIENT_IDS.iter().any(|name| json::first_member(params, name).is_some());
         let has_own_ids = token.is_some() || !method.starts_with("tools/") && envelope.params.is_some_and(names);
         let number_of_method = self.number_of(method);

@@ -453,6 +453,14 @@ pub trait Proposal: Sync {
         Exemption::None
     }
 
+    /// What is wrong with a value by the definition of this name, if the proposal does not exempt it; a fragment of at
+    /// most 160 characters.
+    fn violation(&self, definition: &str, value: &Value) -> Option<String> {
+        let violations = self.descriptor().schemas.check(definition, value)?;
+        let counts = |violation: &&SchemaViolation| self.exemption(definition, value, violation) == Exemption::None;
+        violations.iter().find(counts).map(|violation| clip(&violation.to_string(), 160).into_owned())
+    }
+
     /// The options that the proposal leaves to the host.
     fn settings(&self) -> &'static [Setting] {
         &[]

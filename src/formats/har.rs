@@ -6,7 +6,7 @@
 //! in which they began.
 
 use super::{ExportFormat, Exporter, jsonl};
-use crate::trace::{Event, EventHeader, EventKind, FileHeader};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags};
 use crate::wire::sse::{SseEvent, data_lines};
 use crate::wire::units::millis_of;
 use crate::wire::{Direction, Framing};
@@ -40,11 +40,13 @@ struct Archive {
     entries: BTreeMap<Key, Entry>,
     /// How each stream began.
     opened: BTreeMap<u32, Value>,
+    /// When streams ended, how, and whether that was a failure, until an entry says so.
+    closed: BTreeMap<u32, (i64, Value, bool)>,
     held: usize,
     has_written: bool,
 }
 
-/// The maximum number of streams whose beginnings are remembered.
+/// The maximum number of streams whose beginnings and ends are remembered.
 const MAX_STREAMS: usize = 10_000;
 
 /// An entry that may go on. Times are Unix nanoseconds.
@@ -80,6 +82,9 @@ impl Exporter for Archive {
         if !header.notes.is_empty() {
             creator["_notes"] = json!(header.notes);
         }
+        if let Some(label) = &header.label {
+            creator["_label"] = label.as_str().into();
+        }
         write!(out, "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[],\"entries\":[")
     }
 
@@ -111,6 +116,10 @@ impl Archive {
                 if self.opened.len() < MAX_STREAMS {
                     self.opened.entry(header.stream).or_insert(described);
                 }
+            }
+            EventKind::StreamClosed if self.closed.len() < MAX_STREAMS => {
+                let described = ciborium::from_reader(payload).unwrap_or(Value::Null);
+                self.closed.insert(header.stream, (time, described, header.flags.has(Flags::FAILED)));
             }
             EventKind::Message | EventKind::Stderr | EventKind::Transport => {
                 let key = match header.exchange {
@@ -156,6 +165,9 @@ impl Archive {
         value["_stream"] = entry.stream.into();
         if !opened.is_null() {
             value["_opened"] = opened.clone();
+        }
+        if let Some((time, data, failed)) = self.closed.remove(&entry.stream) {
+            value["_closed"] = json!({"after": time - entry.started, "failed": failed, "data": data});
         }
         let comma = if std::mem::replace(&mut self.has_written, true) { "," } else { "" };
         writeln!(out, "{comma}")?;

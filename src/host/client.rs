@@ -20,7 +20,7 @@ pub(crate) use offer::Root;
 
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, errors};
-use crate::wire::{Envelope, Fault, Id, MessageKind, json};
+use crate::wire::{Envelope, Fault, Id, IdKey, MessageKind, json};
 use offer::Offer;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -670,7 +670,10 @@ impl ClientEngine {
     /// The number in one of our ids.
     fn number_of(&self, id: Id<'_>) -> Option<i64> {
         match &self.config.join {
-            None => id.as_integer(),
+            None => match id.key() {
+                IdKey::Integer(number) => Some(number),
+                _ => None,
+            },
             Some(joined) => json::as_str(id.0)?.strip_prefix(joined.id_prefix.as_str())?.parse().ok(),
         }
     }

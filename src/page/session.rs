@@ -123,8 +123,8 @@ impl<W: Write> SessionPage<W> {
         if event.header.kind != EventKind::Message {
             return 0;
         }
-        let (header, body) = (event.header, Some(event.body()));
-        let input = FilterInput { header, method, latency: placed.latency, tool, body };
+        let placed = placed.input(event.header, method, Some(event.body()));
+        let input = FilterInput { tool, ..placed };
         let bit = |(at, (_, filter)): (usize, &(&str, Filter))| match filter.decide(&input) {
             Some(true) => 1 << at,
             _ => 0,

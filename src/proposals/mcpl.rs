@@ -355,19 +355,9 @@ pub(crate) fn climbs(label: &str) -> bool {
     plain.split(['/', '\\']).any(|segment| segment == "..")
 }
 
-/// The maximum length of a sentence about malformed params, in characters.
-const MAX_VIOLATION: usize = 160;
-
 /// What is wrong with the params of a method by their schema, unless a rule of the proposal is about it.
 fn malformed(method: &str, params: &Value) -> Option<String> {
-    let definition = format!("{method}:params");
-    let violations = SCHEMAS.check(&definition, params)?;
-    let is_malformed =
-        |violation: &&SchemaViolation| rules::exemption(&definition, params, violation) == Exemption::None;
-    violations
-        .iter()
-        .find(is_malformed)
-        .map(|violation| super::clip(&violation.to_string(), MAX_VIOLATION).into_owned())
+    Mcpl.violation(&format!("{method}:params"), params)
 }
 
 /// The text of an injection, which is a string or a list of blocks.

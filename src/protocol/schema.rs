@@ -4,7 +4,8 @@
 use super::revision::{Era, Revision};
 use crate::wire::mask::masked;
 use foldhash::fast::RandomState;
-use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind as Kind;
+use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -110,9 +111,8 @@ pub(crate) fn check_template(
     template: &Value,
     is_open: impl Fn(&Value) -> bool,
 ) -> Option<Vec<SchemaViolation>> {
-    use jsonschema::error::ValidationErrorKind as Kind;
     let validator = jsonschema::draft202012::new(schema).ok()?;
-    let certain = |error: &jsonschema::ValidationError<'_>| {
+    let certain = |error: &ValidationError<'_>| {
         let of_shape =
             matches!(error.kind(), Kind::Type { .. } | Kind::Required { .. } | Kind::AdditionalProperties { .. });
         of_shape || !is_open(error.instance())
@@ -120,22 +120,52 @@ pub(crate) fn check_template(
     Some(validator.iter_errors(template).filter(certain).map(|error| violation(&error)).collect())
 }
 
-fn violation(error: &jsonschema::ValidationError<'_>) -> SchemaViolation {
-    use jsonschema::error::ValidationErrorKind as Kind;
+fn violation(error: &ValidationError<'_>) -> SchemaViolation {
+    SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&masked(&reason(error))) }
+}
+
+fn reason(error: &ValidationError<'_>) -> String {
     /// Of more values, the library names the first ones.
     const MAX_VALUES: usize = 12;
-    let allowed = match error.kind() {
-        Kind::Enum { options } => options.as_array().filter(|values| values.len() <= MAX_VALUES),
-        _ => None,
-    };
-    let text = match allowed {
-        Some(values) => {
-            let values: Vec<String> = values.iter().map(Value::to_string).collect();
+    match error.kind() {
+        Kind::Enum { options } if options.as_array().is_some_and(|values| values.len() <= MAX_VALUES) => {
+            let values: Vec<String> = options.as_array().into_iter().flatten().map(Value::to_string).collect();
             format!("{} is not one of {}", error.instance(), values.join(", "))
         }
-        None => error.to_string(),
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => alternatives(error, context),
+        _ => error.to_string(),
+    }
+}
+
+/// Describes a value that has none of the allowed forms: by the only form whose type and constants it has, if there is
+/// one.
+fn alternatives(error: &ValidationError<'_>, forms: &[Vec<ValidationError<'_>>]) -> String {
+    let (value, at) = (error.instance(), error.instance_path().to_string());
+    let is_type = |found: &ValidationError<'_>| {
+        matches!(found.kind(), Kind::Type { .. }) && found.instance_path().to_string() == at
     };
-    SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&masked(&text)) }
+    let is_other = |found: &ValidationError<'_>| {
+        matches!(found.kind(), Kind::Constant { .. } | Kind::Enum { .. }) || is_type(found)
+    };
+    let closest: Vec<_> = forms.iter().filter(|form| !form.iter().any(is_other)).collect();
+    if let [form] = closest[..]
+        && let Some(first) = form.first()
+    {
+        let place = first.instance_path().to_string();
+        let within = match place.strip_prefix(&at) {
+            None | Some("") => String::new(),
+            Some(within) => format!(" at {within}"),
+        };
+        return format!("{value} has none of the allowed forms; the closest one fails{within}: {}", reason(first));
+    }
+    let type_of = |form: &Vec<ValidationError<'_>>| match &form[..] {
+        [only] if is_type(only) => only.to_string().rsplit_once(" is not of type ").map(|(_, named)| named.to_owned()),
+        _ => None,
+    };
+    match forms.iter().map(type_of).collect::<Option<Vec<String>>>() {
+        Some(types) if !types.is_empty() => format!("{value} is not of type {}", types.join(" or ")),
+        _ => format!("{value} has none of the {} allowed forms", forms.len()),
+    }
 }
 
 /// Shortens an error's text, which contains the whole value, to its beginning and end.
@@ -196,6 +226,37 @@ pub(crate) fn core(era: Era) -> &'static SchemaSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_of_no_allowed_form_is_compared_with_the_closest() {
+        let form = |kind: &str, member: &str| {
+            json!({"type": "object", "required": ["type", member],
+                "properties": {"type": {"const": kind}, member: {"type": "string"}}})
+        };
+        let reasons = |schema: Value, value: Value| -> Vec<String> {
+            let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+            validator.iter_errors(&value).map(|error| violation(&error).to_string()).collect()
+        };
+        for keyword in ["anyOf", "oneOf"] {
+            let block = json!({"items": {keyword: [form("text", "text"), form("image", "data")]}});
+            let of = |block_value: Value| reasons(block.clone(), json!([block_value]));
+            assert_eq!(
+                of(json!({"type": "text", "text": 7})),
+                [
+                    r#"/0: {"type":"text","text":7} has none of the allowed forms; the closest one fails at /text: 7 is not of type "string""#
+                ]
+            );
+            assert_eq!(
+                of(json!({"type": "image"})),
+                [
+                    r#"/0: {"type":"image"} has none of the allowed forms; the closest one fails: "data" is a required property"#
+                ]
+            );
+            assert_eq!(of(json!({"type": "video"})), [r#"/0: {"type":"video"} has none of the 2 allowed forms"#]);
+            let simple = json!({keyword: [{"type": "string"}, {"type": "array"}]});
+            assert_eq!(reasons(simple, json!(7)), [r#"7 is not of type "string" or "array""#]);
+        }
+    }
 
     #[test]
     fn every_definition_compiles() {

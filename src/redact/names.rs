@@ -72,7 +72,8 @@ pub(crate) const FOREIGN: [&str; 39] = [
 ];
 
 /// Words of secrets that are also recognised as parts of words (`dbpassword`), or divided (`pass_phrase`).
-const ANYWHERE: [&str; 6] = ["password", "passwd", "passphrase", "passcode", "passwrd", "clientkeydata"];
+const ANYWHERE: [&str; 8] =
+    ["password", "passwd", "passphrase", "passcode", "passwrd", "clientkeydata", "devicecode", "codeverifier"];
 
 /// Words before `key` that make it a secret.
 const OF_KEY: [&str; 16] = [

@@ -33,7 +33,8 @@ const LONGEST_MEMBER_NAME: usize = 512;
 const TELLING: &str = "passw|passphrase|passcode|pwd|secret|credential|api[^a-z0-9\"]*key|jwt|bearer|authoriz|dpop|otp\
     |cvv|cvc|passe|pass[^a-z0-9\"]*(?:phrase|code|wr?o?r?d)|kennwort|zugangsdaten|geheimnis|contrasen|senha|passord\
     |wachtwoord|losenord|adgangskode|salasana|haslo|heslo|jelszo|lozinka|zaporka|parool|mdp\
-    |client[^a-z0-9\"]*key[^a-z0-9\"]*data|auth[^a-z0-9\"]*token|access[^a-z0-9\"]*token|private[^a-z0-9\"]*key";
+    |client[^a-z0-9\"]*key[^a-z0-9\"]*data|auth[^a-z0-9\"]*token|access[^a-z0-9\"]*token|private[^a-z0-9\"]*key\
+    |device[^a-z0-9\"]*code|code[^a-z0-9\"]*verifier";
 /// Words with which a suspicious name ends.
 const LAST: &str = "token|auth|pass|pw|pin|pat|psk|cookie|(?:api|access|private|secret|encryption|signing|account|master|auth\
     |license|app|storage|subscription|consumer|shared|deploy)[^a-z0-9\"]*key";
@@ -138,6 +139,9 @@ fn after_names() -> Vec<(Look, String)> {
 fn programs() -> Vec<(Look, String)> {
     vec![
         // Statements, and options of programs.
+        (Look::Other, r"\)(?:\s|\\+[nrtf])*values(?:\s|\\+[nrtf])*\(".to_owned()),
+        // Underlined headings.
+        (Look::Other, "- +-".to_owned()),
         (Look::Other, r#"identified[\s\\nrt]|password[\s\\nrt(]*'|password[\s\\nrt(]+\\*"|set[\s\\nrt]+password"#.to_owned()),
         (Look::Other, r#"(?:mysql|mariadb|sshpass|mongo|login|redis-cli|ldap|zip|sqlcmd|bcp|7z)(?:[^"|;&]|\\")*(?:\s|\\t)-[pwa]"#.to_owned()),
         (Look::Other, r"(?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord|contrase\S{1,6}a)(?:\s|\\t)+(?:is|was|ist|lautet|est|es|to|has|set|reset|changed)(?:[\s:]|\\t)".to_owned()),

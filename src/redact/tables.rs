@@ -1,4 +1,7 @@
-//! Secrets in tables: what stands under a heading that suggests a secret, in Markdown, HTML, CSV and text with tabs.
+//! Secrets in tables: what stands under a heading that suggests a secret, in Markdown, HTML, CSV and text with tabs, and
+//! in the rows of SQL's `INSERT`.
+
+mod insert;
 
 use super::{checks, names};
 use std::ops::Range;
@@ -12,11 +15,19 @@ const MAX_COLUMNS: usize = 100;
 /// What decorates the text of a cell.
 const DECORATION: &[u8] = b" \t\r*_`\"'";
 
-/// Returns the places of the secrets in tables, in order.
+/// Returns the places of the secrets in tables, in order; they do not overlap.
 pub(super) fn cells(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = in_lines(text);
     found.extend(in_html(text));
+    found.extend(insert::values(text));
+    found.extend(in_columns(text));
     found.sort_by_key(|cell| cell.start);
+    let mut end = 0;
+    found.retain(|cell| {
+        let is_free = cell.start >= end;
+        end = if is_free { cell.end } else { end };
+        is_free
+    });
     found
 }
 
@@ -88,6 +99,44 @@ fn secrets(text: &[u8], columns: &[bool], row: &[Range<usize>]) -> Vec<Range<usi
     let cells = columns.iter().zip(row).filter(|(is_secret, _)| **is_secret).map(|(_, cell)| cell.clone());
     let is_one_word = |cell: &Range<usize>| !text[cell.clone()].iter().any(u8::is_ascii_whitespace);
     cells.filter(|cell| is_one_word(cell) && checks::is_convincing(&text[cell.clone()])).collect()
+}
+
+/// Returns the places of secrets in columns that only spaces divide, under headings that are underlined one by one.
+fn in_columns(text: &[u8]) -> Vec<Range<usize>> {
+    let (mut found, mut before) = (Vec::new(), 0..0);
+    let mut table: Option<(Vec<usize>, Vec<bool>)> = None;
+    for line in lines(text) {
+        let starts = underlined(&text[line.clone()]);
+        if starts.len() > 1 {
+            let columns = columns(text, &spaced(text, &before, &starts), true);
+            table = columns.map(|columns| (starts, columns));
+        } else if text[line.clone()].trim_ascii().is_empty() {
+            table = None;
+        } else if let Some((starts, columns)) = &table {
+            found.extend(secrets(text, columns, &spaced(text, &line, starts)));
+        }
+        before = line;
+    }
+    found
+}
+
+/// Returns where the lines begin with which headings are underlined, in characters; nothing if there is anything else.
+fn underlined(line: &[u8]) -> Vec<usize> {
+    let line = line.trim_ascii_end();
+    if line.len() < 5 || !line.iter().all(|byte| b"- ".contains(byte)) {
+        return Vec::new();
+    }
+    let is_start = |at: &usize| line[*at] == b'-' && (*at == 0 || line[*at - 1] == b' ');
+    (0..line.len()).filter(is_start).take(MAX_COLUMNS + 1).collect()
+}
+
+/// Returns the places of the cells of a line that begin at these characters.
+fn spaced(text: &[u8], line: &Range<usize>, starts: &[usize]) -> Vec<Range<usize>> {
+    let is_begun = |at: &usize| text[*at] & 0xc0 != 0x80;
+    let mut characters = line.clone().filter(is_begun).enumerate();
+    let mut begins = |start: usize| characters.find(|(number, _)| *number == start).map_or(line.end, |(_, at)| at);
+    let begins: Vec<usize> = starts.iter().map(|start| begins(*start)).chain(std::iter::once(line.end)).collect();
+    begins.windows(2).map(|cell| bare(text, cell[0]..cell[1])).collect()
 }
 
 fn lines(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
@@ -183,6 +232,8 @@ mod tests {
             " user | password \n------+----------\n me   | hunter2x \n you  | trust0no1\n(2 rows)",
             "+----+-----+\n| id | pin |\n+----+-----+\n| me | hunter2x |\n| it | trust0no1 |\n+----+-----+",
             "user\tpass\nme\thunter2x\nyou\ttrust0no1",
+            "user  password  role\n----  --------  ----\nme    hunter2x  a b\nyöu   trust0no1\n\nyou   hunter3x",
+            "    pin       user\n    --------- ----\n    hunter2x  me\n    trust0no1 you\n",
             "<table><tr><th>User<th>API key</tr><tr><td>me<td>hunter2x</tr><tr><td>me</td><td><code>trust0no1</code></td></tr></table>",
             "<TABLE>\n<TR><TD>User</TD><TD>Token</TD></TR>\n<TR><TD>me</TD><TD>hunter2x</TD></TR><TR><TD></TD><TD>trust0no1</TD></TR>",
         ] {
@@ -199,6 +250,9 @@ mod tests {
             "user,password\nme,hunter2,too many",
             "| a | b |\n|---|---|\n| x | token |\n| y | hunter2x |\n| z | password |\n| y | hunter2x |",
             "| user | password |\n| me | hunter2x |",
+            "user  password\nme    hunter2x",
+            "the password\n---\nhunter2x",
+            "- -\n-- --\n",
             "| rule | token |\n|---|---|\n| x | a Token named in URLs of v2 |",
             "user,role\nme,token\nyou,hunter2x\n",
             "<td>password</td>",

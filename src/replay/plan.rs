@@ -263,7 +263,7 @@ fn is_handshake(entry: &Entry) -> bool {
 fn is_selected(filter: &Filter, entry: &Entry) -> bool {
     let tool = safety::tool_of(entry);
     let (method, tool) = (entry.method.as_deref(), tool.as_deref());
-    filter.decide(&FilterInput { header: &entry.header, method, latency: None, tool, body: Some(entry.body()) })
+    filter.decide(&FilterInput { method, tool, body: Some(entry.body()), ..FilterInput::of(&entry.header) })
         == Some(true)
 }
 

@@ -245,11 +245,11 @@ impl Message<'_> {
             message: Some(MessageHeader { kind: self.envelope.kind, method: None, id }),
         };
         let input = FilterInput {
-            header: &header,
             method: self.about.method.as_deref(),
             latency: self.about.latency.map(nanos),
             tool: self.about.tool.as_deref(),
             body: Some(self.bytes),
+            ..FilterInput::of(&header)
         };
         filter.decide(&input) == Some(true)
     }

@@ -189,7 +189,13 @@ impl ServerProposals {
     /// Why they would never be sent.
     pub(super) fn check_settings(&self, kind: &str, params: &Value) -> Result<(), String> {
         let knows = |proposal: &&ActiveProposal| proposal.side.fires().iter().any(|firing| firing.kind == kind);
-        self.0.iter().find(knows).map_or(Ok(()), |proposal| proposal.side.check_fire(kind, params))
+        match self.0.iter().find(knows) {
+            None => Ok(()),
+            Some(proposal) if !proposal.is_wanted => {
+                Err(format!("the server does not declare {}", proposal.descriptor.name))
+            }
+            Some(proposal) => proposal.side.check_fire(kind, params),
+        }
     }
 
     /// Lets the proposal of this kind send it.

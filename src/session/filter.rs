@@ -98,6 +98,24 @@ pub struct FilterInput<'a> {
     pub tool: Option<&'a str>,
     /// The text of the message, if it is loaded.
     pub body: Option<&'a [u8]>,
+    /// For a batch: the requests that its messages answer, by their positions; empty if they are not known.
+    pub answered: &'a [Option<AnsweredRequest>],
+}
+
+/// The request that a response in a batch answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnsweredRequest {
+    /// Its method.
+    pub method: Box<str>,
+    /// The tool that it called.
+    pub tool: Option<Box<str>>,
+}
+
+impl<'a> FilterInput<'a> {
+    /// What the header of an event says.
+    pub fn of(header: &'a EventHeader) -> Self {
+        Self { header, method: None, latency: None, tool: None, body: None, answered: &[] }
+    }
 }
 
 impl Filter {
@@ -183,7 +201,7 @@ impl Term {
         let message = header.message.as_ref();
         if message.is_some_and(|message| message.kind == MessageKind::Batch) && self.is_about_messages() {
             let is_itself = matches!(self, Self::Kind(kinds) if kinds.contains(&MessageKind::Batch));
-            let in_batch = |body| json::items(body).any(|item| self.decide_in_batch(input, item));
+            let in_batch = |body| json::items(body).enumerate().any(|(at, item)| self.decide_in_batch(input, item, at));
             return if is_itself { Some(true) } else { input.body.map(in_batch) };
         }
         Some(match self {
@@ -211,8 +229,8 @@ impl Term {
         matches!(self, Self::Method(_) | Self::Kind(_) | Self::Id(_) | Self::Error | Self::Tool(_) | Self::Extension(_))
     }
 
-    /// Whether a message of a batch matches. The method and the tool of a response's request are not known here.
-    fn decide_in_batch(&self, input: &FilterInput<'_>, item: &[u8]) -> bool {
+    /// Whether the message at this position of a batch matches.
+    fn decide_in_batch(&self, input: &FilterInput<'_>, item: &[u8], at: usize) -> bool {
         let envelope = Envelope::scan(item);
         let (kind, id) = (envelope.kind, envelope.id.map(|id| RecordedId::Text(id.0.into())));
         let mut header =
@@ -220,8 +238,10 @@ impl Term {
         if envelope.tool_error {
             header.flags = header.flags.with(Flags::TOOL_ERROR);
         }
-        let method = envelope.method.as_deref();
-        let within = FilterInput { header: &header, method, latency: None, tool: None, body: Some(item) };
+        let answered = input.answered.get(at).and_then(Option::as_ref);
+        let method = answered.map(|request| &*request.method).or(envelope.method.as_deref());
+        let tool = answered.and_then(|request| request.tool.as_deref());
+        let within = FilterInput { method, tool, body: Some(item), ..FilterInput::of(&header) };
         kind != MessageKind::Batch && self.decide(&within) == Some(true)
     }
 }

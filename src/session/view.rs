@@ -1,6 +1,7 @@
 //! Prepares events for display: pairs responses with their requests and describes events in words. Takes events in
 //! order.
 
+use super::filter::{AnsweredRequest, FilterInput, tool_name};
 use super::pairing::Pairing;
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
@@ -18,6 +19,17 @@ struct OpenCall {
     about: Box<str>,
     subject: usize,
     tool: Option<Box<str>>,
+}
+
+impl OpenCall {
+    /// What a filter can know of it. The methods are those of the reel.
+    fn answered(self, methods: &[Box<str>]) -> Option<AnsweredRequest> {
+        let method = match self.method {
+            AskedMethod::Name(name) => Some(name),
+            AskedMethod::Number(number) => methods.get(number as usize).cloned(),
+        };
+        method.map(|method| AnsweredRequest { method, tool: self.tool })
+    }
 }
 
 /// A request's method: its number, or its name if the request came in a batch and so has no number.
@@ -44,6 +56,21 @@ pub(crate) struct Placed {
     pub subject: usize,
     /// For a response: the tool that was called.
     pub tool: Option<Box<str>>,
+    /// For a batch: the requests that its messages answer, by their positions.
+    pub answered: Vec<Option<AnsweredRequest>>,
+}
+
+impl Placed {
+    /// What a filter can look at.
+    pub(crate) fn input<'a>(
+        &'a self,
+        header: &'a EventHeader,
+        method: Option<&'a str>,
+        body: Option<&'a [u8]>,
+    ) -> FilterInput<'a> {
+        let (tool, answered) = (self.tool.as_deref(), &*self.answered);
+        FilterInput { header, method, latency: self.latency, tool, body, answered }
+    }
 }
 
 /// Pairs events and describes them in words.
@@ -84,7 +111,7 @@ impl Viewer {
                 };
                 let latency = Some(header.time - call.time);
                 let (asked, about, subject) = (Some(call.seq), call.about, call.subject);
-                Placed { method, batched, latency, asked, about, subject, tool: call.tool }
+                Placed { method, batched, latency, asked, about, subject, tool: call.tool, answered: Vec::new() }
             }
         }
     }
@@ -97,6 +124,7 @@ impl Viewer {
         for item in json::items(event.body()) {
             let envelope = Envelope::scan(item);
             let (method, id) = (envelope.method.as_deref(), envelope.id.map(|id| id.key()));
+            let mut answered = None;
             match (envelope.kind, method, id) {
                 (MessageKind::Request, Some(method), Some(id)) => {
                     let call = OpenCall {
@@ -105,21 +133,20 @@ impl Viewer {
                         time: header.time,
                         about: "".into(),
                         subject: 0,
-                        tool: None,
+                        tool: (method == "tools/call").then(|| tool_name(item)).flatten().map(Into::into),
                     };
                     self.open.ask_in(header.exchange, header.stream, header.direction(), id, call);
                 }
                 (kind, _, Some(id)) if kind.is_response() => {
-                    let Some(call) = self.open.answer(header.stream, header.direction(), id) else { continue };
-                    placed.latency = placed.latency.max(Some(header.time - call.time));
-                    names.extend(match call.method {
-                        AskedMethod::Name(name) => Some(name),
-                        AskedMethod::Number(number) => methods.get(number as usize).cloned(),
-                    });
+                    if let Some(call) = self.open.answer(header.stream, header.direction(), id) {
+                        placed.latency = placed.latency.max(Some(header.time - call.time));
+                        answered = call.answered(methods);
+                    }
                 }
                 _ => {}
             }
-            names.extend(method.map(Into::into));
+            names.extend(answered.as_ref().map(|request| request.method.clone()).or(method.map(Into::into)));
+            placed.answered.push(answered);
         }
         placed.about = names.join(", ").into();
         placed
@@ -237,11 +264,6 @@ impl Words {
         let spoken = SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope };
         summary::outcome(&spoken, self.registry, depth, &mut self.outcome);
     }
-}
-
-/// Returns whether an event is a batch of messages.
-pub(crate) fn is_batch(header: &EventHeader) -> bool {
-    header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
 }
 
 /// Returns whether an event is a request.

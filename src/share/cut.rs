@@ -1,6 +1,6 @@
 //! Cuts a part out of a reel: what a filter, a time and sessions select, with what is needed to understand it.
 
-use crate::session::filter::{Filter, FilterInput};
+use crate::session::filter::{AnsweredRequest, Filter, FilterInput};
 use crate::session::pairing::Pairing;
 use crate::trace::{Event, EventHeader, EventKind};
 use crate::wire::{Direction, Envelope, MessageKind, json};
@@ -86,7 +86,7 @@ impl Cut {
             _ => {}
         }
         let is_wanted = self.selection.filter.is_empty() || self.selection.filter.names_events();
-        let facts = FilterInput { header, method: None, latency: None, tool: None, body: Some(event.body()) };
+        let facts = FilterInput { body: Some(event.body()), ..FilterInput::of(header) };
         if is_wanted && self.is_inside(header) && self.selection.filter.decide(&facts).unwrap_or(false) {
             self.select(header);
         }
@@ -95,20 +95,27 @@ impl Cut {
     fn message(&mut self, event: &Event<'_>) {
         let (header, body) = (event.header, event.body());
         let envelope = Envelope::scan(body);
-        let mut answered = None;
+        let (mut asked, mut answered) = (None, Vec::new());
         match envelope.kind {
-            MessageKind::Batch => json::items(body).for_each(|item| {
-                self.pair(header, &Envelope::scan(item), item);
-            }),
-            _ => answered = self.pair(header, &envelope, body),
+            MessageKind::Batch => {
+                for item in json::items(body) {
+                    let asked = self.pair(header, &Envelope::scan(item), item);
+                    answered.push(asked.map(|asked| AnsweredRequest {
+                        method: asked.method.into(),
+                        tool: asked.tool.map(Into::into),
+                    }));
+                }
+            }
+            _ => asked = self.pair(header, &envelope, body),
         }
-        let method = answered.as_ref().map(|asked| asked.method.as_str()).or(envelope.method.as_deref());
-        let tool = answered.as_ref().and_then(|asked| asked.tool.clone()).or_else(|| tool_of(body));
-        let latency = answered.as_ref().map(|asked| header.time - asked.time);
+        let method = asked.as_ref().map(|asked| asked.method.as_str()).or(envelope.method.as_deref());
+        let tool = asked.as_ref().and_then(|asked| asked.tool.clone()).or_else(|| tool_of(body));
+        let latency = asked.as_ref().map(|asked| header.time - asked.time);
         if method.is_some_and(is_handshake) {
             self.add_context(header);
         }
-        let facts = FilterInput { header, method, latency, tool: tool.as_deref(), body: Some(body) };
+        let tool = tool.as_deref();
+        let facts = FilterInput { header, method, latency, tool, body: Some(body), answered: &answered };
         if self.is_inside(header) && self.selection.filter.decide(&facts).unwrap_or(false) {
             self.select(header);
         }

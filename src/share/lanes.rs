@@ -12,6 +12,8 @@ const MAX_LANES: usize = 4096;
 const FULL: usize = 32 << 10;
 /// What is kept of a lane that was searched, for a secret that has only begun.
 const KEPT: usize = 8 << 10;
+/// What is kept before that, because it may tell what follows.
+const CONTEXT: usize = 512;
 /// Of a longer text, only this much at its beginning and its end is joined with its neighbours.
 const EDGE: usize = 4 << 10;
 
@@ -131,7 +133,7 @@ impl Lane {
     fn search(&mut self, is_end: bool, search: &Search<'_>, parts: &mut Parts) {
         let limit = if is_end { self.text.len() } else { self.text.len() - KEPT.min(self.text.len()) };
         let searched = self.find(limit, search, parts);
-        let from = searched.max(limit);
+        let from = searched.max(if is_end { limit } else { limit.saturating_sub(CONTEXT) });
         let first = self.pieces.partition_point(|piece| piece.0 <= from).saturating_sub(1);
         self.pieces.drain(..first);
         for piece in &mut self.pieces {
@@ -279,6 +281,14 @@ mod tests {
         texts.push("x ghp_abcdefgh");
         texts.push("ijklmnop1234");
         assert_eq!(parts(&texts).iter().map(|part| part.0).collect::<Vec<_>>(), [21, 22, 42, 43]);
+        // Wherever a search ends, what is before a secret tells that it is one.
+        let key = ["AGE-SECRET-KEY-1", &"Q7".repeat(20), &"X9".repeat(9)];
+        for shift in 0..80 {
+            let filler = "-".repeat(FULL - KEPT - shift);
+            let texts = [&filler, key[0], key[1], key[2], &"-".repeat(KEPT + 100), " "];
+            let found: Vec<_> = parts(&texts).iter().map(|part| part.0).collect();
+            assert_eq!(found, [2, 3], "{shift}");
+        }
         let long = "y".repeat(20_000);
         let ends = format!("{long} ghp_abcdefgh");
         assert_eq!(parts(&[&ends, "ijklmnop1234"])[0].1, 20_005..20_013);

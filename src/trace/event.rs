@@ -1,7 +1,7 @@
 //! The content of a reel: events. A header describes an event; its payload is the bytes that crossed the wire.
 
 use super::writer::NewEvent;
-use crate::wire::{Direction, Framing, IdKey, MessageKind};
+use crate::wire::{Direction, Envelope, Framing, IdKey, MessageKind, json};
 
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -197,6 +197,11 @@ impl EventHeader {
         self.kind == EventKind::Transport && self.exchange != 0 && self.flags.has(Flags::INJECTED)
     }
 
+    /// Returns whether the event is a batch of messages.
+    pub fn is_batch(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
+    }
+
     /// Returns whether the event is a failure: a JSON-RPC error, a result with `isError`, a line that is no message, or
     /// an HTTP exchange that failed. The filter term `error` selects these, and all counts of errors count them.
     pub fn is_failure(&self) -> bool {
@@ -226,6 +231,15 @@ impl<'a> Event<'a> {
     pub fn again(&self) -> NewEvent<'a> {
         let EventHeader { time, stream, exchange, kind, flags, framing, .. } = *self.header;
         NewEvent { time, stream, exchange, kind, flags, framing, payload: self.payload }
+    }
+
+    /// Returns whether the event is a failure (see [`EventHeader::is_failure`]), or a batch with a message that is one.
+    pub fn is_failure(&self) -> bool {
+        let has_failed = |item| {
+            let Envelope { kind, tool_error, .. } = Envelope::scan(item);
+            tool_error || matches!(kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
+        };
+        self.header.is_failure() || self.header.is_batch() && json::items(self.body()).any(has_failed)
     }
 
     /// Returns the text of the message: the payload without the header block of a `Content-Length` frame.

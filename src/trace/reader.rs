@@ -63,6 +63,8 @@ pub struct ReelReader {
     with_payloads: bool,
     /// Payloads that are not loaded are compared with their checksums.
     checks_payloads: bool,
+    /// Loads the payloads of blocks that contain batches.
+    loads_batches: bool,
     /// Long payloads are left to [`ReelReader::pass_payload`].
     leaves_long: bool,
     /// The damage to return before the next item.
@@ -154,6 +156,7 @@ impl ReelReader {
             index_reported: false,
             with_payloads: false,
             checks_payloads: false,
+            loads_batches: false,
             leaves_long: false,
             reported: None,
             read_ahead,
@@ -183,7 +186,14 @@ impl ReelReader {
         self
     }
 
-    /// Does the same, but blocks of more than [`MAX_LOADED`] bytes come without their payloads. Read these with
+    /// Loads the payloads of blocks that contain batches: nothing else says what is in these.
+    #[must_use]
+    pub fn loading_batches(mut self) -> Self {
+        self.loads_batches = true;
+        self
+    }
+
+    /// Does the same as [`ReelReader::with_payloads`], but blocks of more than [`MAX_LOADED`] bytes come without their payloads. Read these with
     /// [`ReelReader::pass_payload`].
     #[must_use]
     pub fn leaving_long(mut self) -> Self {
@@ -368,7 +378,8 @@ impl ReelReader {
         self.parts.push(PayloadPart { offset, header: *header });
         block.part = self.parts.len() - 1;
         self.offset = next;
-        let payload = match self.with_payloads || !self.input.is_seekable() {
+        let is_wanted = self.with_payloads || self.loads_batches && block.headers.iter().any(EventHeader::is_batch);
+        let payload = match is_wanted || !self.input.is_seekable() {
             true if self.leaves_long && is_long(header) => Ok(()),
             true => self.load_payload_inner(&mut block)?,
             false if self.checks_payloads => self.check_part(offset, header)?,

@@ -101,6 +101,23 @@ fn a_server_that_comes_back_is_subscribed_to_anew() {
 }
 
 #[test]
+fn the_time_to_watch_includes_what_comes_before_the_subscription() {
+    let stage = Stage::new();
+    let silent = r#"
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"#;
+    stage.write("silent.py", silent);
+    let output = stage.run(&["events", "watch", "--for", "2s", "--", "python3", "silent.py"], "");
+    assert_eq!(output.code(), 5, "{output:?}");
+    assert!(output.err().contains("the time of --for was over before there was a subscription"), "{output:?}");
+}
+
+#[test]
 fn a_session_is_watched_and_found_again() {
     let stage = Stage::new();
     let plan = r#"{"after_ms":50,"every_ms":100,"fire":{"kind":"event","type":"tick"}}"#;

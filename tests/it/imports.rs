@@ -222,6 +222,26 @@ fn a_har_file_survives_the_way_through_a_reel() {
 }
 
 #[test]
+fn a_har_file_keeps_the_label_and_how_a_stream_ended() {
+    let stage = Stage::new();
+    let server = "read line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exit 3";
+    let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    stage.run(&["record", "--label", "ci", "-o", "it.reel", "--", "sh", "-c", server], ping);
+    stage.write("it.har", exported(&stage, "it.reel").to_string());
+    stage.ok(&["import", "it.har", "-o", "again.reel"]);
+    let said = |reel: &str| {
+        let lines = stage.ok(&["export", reel]).out();
+        let label = lines.lines().next().expect("a header").contains("\"label\":\"ci\"");
+        let end: Value = serde_json::from_str(lines.lines().last().expect("an end")).expect("JSON");
+        assert_eq!((&end["event"], &end["data"]["exit_code"]), (&"stream-closed".into(), &3.into()), "{lines}");
+        (label, end)
+    };
+    let original = said("it.reel");
+    assert!(original.0 && original.1["failed"] == true, "{original:?}");
+    assert_eq!(said("again.reel"), original);
+}
+
+#[test]
 fn streams_without_http_are_listed_as_those_of_a_web_socket() {
     let stage = Stage::new();
     stage.ok(&["import", &file("claude-desktop.log"), "-o", "it.reel"]);

@@ -702,6 +702,25 @@ fn a_server_follows_its_plan() {
 }
 
 #[test]
+fn what_a_plan_cannot_send_is_said_once() {
+    let stage = Stage::new();
+    let plan = r#"{"after_ms":1,"every_ms":1,"times":3,"fire":{"kind":"push","text":"x"}}"#;
+    let refused = stage.run(&["serve", "--declare", "hooks", "--plan", plan], "");
+    assert_eq!(refused.code(), 2);
+    assert!(refused.err().contains("--plan: push: the server does not declare mcpl"), "{refused:?}");
+    // A host without MCPL receives no pushes.
+    let mut server = stage.start(&["serve", "--plan", plan, "--report", "r"]);
+    server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": {"name": "plain", "version": "1"}}}));
+    server.line();
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let unsent = || String::from_utf8_lossy(&stage.read("r")).matches("not_sent").count();
+    until("the reports", || (unsent() == 3).then_some(()));
+    let output = server.end();
+    assert_eq!((output.code(), output.err().matches("push/event was not sent: ").count()), (0, 1), "{output:?}");
+}
+
+#[test]
 fn a_server_fires_on_a_signal() {
     let stage = Stage::new();
     let push = r#"{"kind":"push","text":"deploy done"}"#;

@@ -309,6 +309,10 @@ fn parts_repetitions_and_concurrency_are_what_the_user_says() {
     assert_eq!(changes.as_array().expect("units").iter().map(right).collect::<Vec<_>>(), [1, 1, 1]);
     let stopped = run(&["--concurrency", "1", "--fail-fast"]).json();
     assert_eq!((&stopped["stopped"], &stopped["answered"]), (&json!(true), &json!(1)), "{stopped}");
+    reel(&stage, "u.reel", &[asked(1), counted(1, 1, 1), asked(2), counted(2, 9, 1)]);
+    let words = [&["replay", "u.reel", "--fail-fast", "--format", "json"][..], &command[..]].concat();
+    let stopped = stage.run(&words, "").json();
+    assert_eq!((&stopped["diff"]["same"], &stopped["diff"]["changed"]), (&json!(1), &json!(1)), "{stopped}");
     for (options, sent) in [(&["--from", "1"][..], 2), (&["--to", "1"], 2), (&["--from", "1", "--to", "1"], 1)] {
         let report = run(options).json();
         assert_eq!(report["sent"], sent, "{report}");

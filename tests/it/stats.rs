@@ -64,6 +64,47 @@ fn rows_are_about_what_by_names() {
     assert_eq!(counts(&stage, &[]).get("tools"), None, "only what is asked for");
 }
 
+#[test]
+fn messages_of_a_batch_are_counted_and_paired() {
+    let stage = Stage::new();
+    let request =
+        |id: u64, method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    let calls = json!([
+        request(1, "tools/call", json!({"name": "echo"})),
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        request(2, "tools/list", json!({})),
+        request(3, "prompts/list", json!({})),
+    ]);
+    let error = json!({"jsonrpc": "2.0", "id": 2, "error": {"code": -32603, "message": "no"}});
+    stage.reel(
+        "a.reel",
+        &[
+            message(0, "c2s", calls),
+            message(1, "c2s", request(4, "tools/list", json!({}))),
+            message(8, "s2c", json!([{"jsonrpc": "2.0", "id": 4, "result": {}}, error])),
+            message(9, "s2c", json!({"jsonrpc": "2.0", "id": 1, "result": {"isError": true}})),
+        ],
+    );
+    for arguments in [&["--by", "tool,error"][..], &[]] {
+        let all = counts(&stage, arguments);
+        let row = |row: &Value| ["calls", "answers", "errors", "unanswered"].map(|member| row[member].as_u64());
+        assert_eq!(row(&all["methods"]["tools/list"]), [2, 2, 1, 0].map(Some), "{all}");
+        assert_eq!(row(&all["methods"]["tools/call"]), [1, 1, 0, 0].map(Some));
+        assert_eq!(row(&all["methods"]["prompts/list"]), [1, 0, 0, 1].map(Some));
+        assert_eq!(row(&all["methods"]["notifications/initialized"]), [1, 0, 0, 0].map(Some));
+        let totals = ["messages", "unanswered", "orphan_answers", "failures"].map(|member| all[member].as_u64());
+        assert_eq!(totals, [4, 1, 0, 2].map(Some), "{all}");
+        if !arguments.is_empty() {
+            assert_eq!(row(&all["tools"]["echo"]), [1, 1, 0, 0].map(Some));
+            assert_eq!(all["errors"][1], json!({"code": -32603, "method": "tools/list", "count": 1}), "{all}");
+        }
+    }
+    let listed = stage.ok(&["reel", "list", "--folder", ".", "--format", "json"]).json();
+    assert_eq!((&listed["messages"], &listed["errors"]), (&json!(4), &json!(2)), "{listed}");
+    let of_responses = |filter: &str| stage.ok(&["show", "a.reel", filter, "dir:s2c"]).out().lines().count();
+    assert_eq!(["method:tools/list", "method:prompts/list", "tool:echo"].map(of_responses), [1, 0, 1]);
+}
+
 /// A server that cannot read a request does not know its id.
 #[test]
 fn errors_of_no_known_request_are_listed_too() {

@@ -40,6 +40,7 @@ use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use local::{Local, LocalArgs, LocalServer};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -48,6 +49,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use watch::WatchArgs;
+
+/// At most this many different reasons why something was not sent are printed.
+const MAX_TOLD: usize = 32;
 
 /// Run the built-in server, which implements all five proposals (see docs/proposals.md).
 ///
@@ -250,7 +254,17 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
     };
     let besides =
         ServeExtras { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, recorder, local };
-    run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
+    let mut told = HashSet::new();
+    run_server("serve", config, besides, &args.common, context, |report| {
+        if let Report::NotSent { method, reason } = report
+            && context.verbose == 0
+            && told.len() < MAX_TOLD
+            && told.insert((method.clone(), reason.to_string()))
+        {
+            note(&format!("{method} was not sent: {reason}"));
+        }
+        Reaction::Quiet
+    })?;
     Ok(Outcome::Clean)
 }
 

@@ -57,7 +57,7 @@ struct SessionFacts {
 
 impl SessionFacts {
     fn of(reel: &Path) -> Option<Self> {
-        let reader = ReelReader::open(reel).ok()?.following();
+        let reader = ReelReader::open(reel).ok()?.following().loading_batches();
         Some(Self { streams: Counter::by_stream(&mut AheadReader::start(reader).ok()?).ok()? })
     }
 

@@ -25,7 +25,7 @@ use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
 use crate::session::selection::Selection;
 use crate::session::steps::Steps;
-use crate::session::view::{Viewer, Words, is_batch, is_request, method_name};
+use crate::session::view::{Viewer, Words, is_request, method_name};
 use crate::sessions::live::{self, Live};
 use crate::trace::{AheadReader, Block, EventHeader, Item, ReelReader};
 use crate::wire::text::counted;
@@ -614,13 +614,13 @@ impl Show<'_> {
         }
         let in_words = self.form.reports_words();
         block.headers.iter().any(|header| {
-            if (is_request(header) || is_batch(header)) && in_words {
+            if (is_request(header) || header.is_batch()) && in_words {
                 return true;
             }
             // The method and latency of a response are not known yet here, so its payload is always needed.
             let paired = header.message.as_ref().is_some_and(|message| message.kind.is_response());
             let method = method_name(header.message.as_ref(), None, reader.methods());
-            let input = FilterInput { header, method, latency: None, tool: None, body: None };
+            let input = FilterInput { method, ..FilterInput::of(header) };
             paired || self.filter.decide(&input) != Some(false)
         })
     }
@@ -629,18 +629,12 @@ impl Show<'_> {
         for (place, header) in block.headers.iter().enumerate() {
             let event = block.event(header);
             self.checking.iter_mut().for_each(|checking| checking.observe(&event));
-            let placed = match block.is_loaded() && is_batch(header) {
+            let placed = match block.is_loaded() && header.is_batch() {
                 true => self.viewer.place_batch(&event, methods),
                 false => self.viewer.place(header),
             };
             let method = method_name(header.message.as_ref(), placed.method, methods).or(placed.batched.as_deref());
-            let input = FilterInput {
-                header,
-                method,
-                latency: placed.latency,
-                tool: placed.tool.as_deref(),
-                body: block.is_loaded().then(|| event.body()),
-            };
+            let input = placed.input(header, method, block.is_loaded().then(|| event.body()));
             let shown = !self.start.is_before(header)
                 && (self.filter.names_events() || self.form.takes(&event))
                 && self.filter.decide(&input).unwrap_or(false);

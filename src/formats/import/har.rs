@@ -51,6 +51,9 @@ impl Format for Archive {
                     out.note("written by", words.join(" "));
                 }
             }
+            if let Some(label) = creator.text("_label") {
+                out.label(label);
+            }
         }
         if !unit.key.is_empty() {
             return Ok(());
@@ -95,10 +98,11 @@ impl Archive {
             event_times,
             own: self.own(entry),
         };
-        match exchange.own.is_some() || is_mcp(&exchange) {
-            true => exchange.add(&mut self.sessions, out),
-            false => Ok(()),
+        let stream = exchange.own.as_ref().map(|own| own.place.stream);
+        if stream.is_some() || is_mcp(&exchange) {
+            exchange.add(&mut self.sessions, out)?;
         }
+        stream.map_or(Ok(()), |stream| ended(stream, started, entry, out))
     }
 
     /// Where mcpreel's own export says that an entry belongs.
@@ -140,8 +144,25 @@ impl Archive {
             let flags = Flags::toward(Direction::ServerToClient);
             out.push(place, EventKind::Stderr, flags, Framing::Whole, data(found)?);
         }
-        Ok(())
+        ended(stream, started, entry, out)
     }
+}
+
+/// Adds how a stream ended, if an entry of mcpreel's own export says so.
+fn ended(stream: u32, started: i64, entry: Members<'_>, out: &mut Events) -> Result<(), String> {
+    let Some(closed) = entry.object("_closed") else { return Ok(()) };
+    let described = closed.get("data").map(json::value_of).filter(Value::is_object);
+    if let Some(after) = closed.get("after") {
+        out.at(started.saturating_add(scaled(after, 1)?));
+    }
+    let flags = if closed.is_true("failed") { Flags::FAILED } else { Flags::default() };
+    out.describe(
+        Place { stream, exchange: 0 },
+        EventKind::StreamClosed,
+        flags,
+        &described.unwrap_or_else(|| json!({})),
+    );
+    Ok(())
 }
 
 /// The maximum number of streams that are told apart.

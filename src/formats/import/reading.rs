@@ -163,6 +163,11 @@ impl Events {
         self.header.notes.insert(name.to_owned(), value.into());
     }
 
+    /// Writes down the user's name for the recording.
+    pub(super) fn label(&mut self, label: impl Into<String>) {
+        self.header.label = Some(label.into());
+    }
+
     /// Adds a message.
     pub(super) fn message(&mut self, place: Place, direction: Direction, framing: Framing, payload: Vec<u8>) {
         self.push(place, EventKind::Message, Flags::toward(direction), framing, payload);

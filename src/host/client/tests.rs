@@ -47,6 +47,14 @@ fn failure(outputs: &[Output]) -> (Option<RequestHandle>, String) {
     found.unwrap_or_else(|| panic!("no failure: {outputs:?}"))
 }
 
+#[test]
+fn a_response_may_write_the_id_as_another_form_of_the_same_number() {
+    let mut client = legacy();
+    let (handle, _) = client.request(ms(2), "ping", Value::Null);
+    let outputs = client.receive(ms(3), br#"{"jsonrpc":"2.0","id":2.0,"result":{}}"#);
+    assert!(matches!(&outputs[..], [Output::Answered { handle: answered, .. }] if *answered == handle), "{outputs:?}");
+}
+
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 fn initialize_answer(id: u32, version: &str) -> String {

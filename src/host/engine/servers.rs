@@ -3,11 +3,10 @@
 use super::{Host, Job, Next, OrderResult, Output, ProposalHost, ServerConfig, Work};
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
 use crate::host::prompt::QueuedInjection;
-use crate::proposals::Declared;
-use crate::proposals::REGISTRY;
 use crate::proposals::host::{
-    ConsentQuestion, Effect, Inbound, Mark, Refusal, RequestOutcome, ServerId, ServerView, ToolUse,
+    ConsentQuestion, Effect, HostEvent, Inbound, Mark, Refusal, RequestOutcome, ServerId, ServerView, ToolUse,
 };
+use crate::proposals::{Declared, REGISTRY, Side, by_name};
 use crate::protocol::{Era, Sender, errors};
 use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::{Value, json};
@@ -248,6 +247,11 @@ impl Host {
                             &RequestOutcome::Answered { envelope: &envelope, latency },
                             &message,
                         );
+                        if let (Owner::ProposalHost(at, _), Some(result)) = (owner, envelope.result) {
+                            let what = format!("the result of {method}");
+                            let definition = format!("{method}:result");
+                            self.check_shape(server, at, (&definition, &what), &text::value_of(result));
+                        }
                     }
                     None => {
                         let output = ClientOutput::Answered { handle, message, latency, method, late };
@@ -332,8 +336,49 @@ impl Host {
             side.connected(cx, server);
             false
         });
+        self.check_declarations(server);
         if has_tools {
             self.list_tools(now, server);
+        }
+    }
+
+    /// Reports what is malformed in the server's declarations of proposals.
+    fn check_declarations(&mut self, server: ServerId) {
+        let Some(view) = self.views.get(server.0) else { return };
+        let capabilities = view.declared.server.clone();
+        for (at, name) in self.proposals.iter().map(|proposal| proposal.name).enumerate().collect::<Vec<_>>() {
+            let places = by_name(name).map_or(&[][..], |proposal| proposal.descriptor().places);
+            for place in places.iter().filter(|place| place.side == Side::Server) {
+                let Some(value) = place.value(&capabilities) else { continue };
+                let what = format!("the capability {}", place.path.join("."));
+                self.check_shape(server, at, (place.definition(), &what), value);
+            }
+        }
+    }
+
+    /// Reports a value that does not conform to a definition of a proposal (by the proposal's index), unless the
+    /// proposal itself has just reported a mistake of the server.
+    fn check_shape(&mut self, server: ServerId, at: usize, (definition, what): (&str, &str), value: &Value) {
+        let reports = |effect: &(usize, Effect)| match effect {
+            (from, Effect::Report(event)) => *from == at && event.is_mistake && event.server == Some(server),
+            _ => false,
+        };
+        let Some(proposal) = self.proposals.get(at).and_then(|proposal| by_name(proposal.name)) else { return };
+        if self.effects.iter().any(reports) {
+            return;
+        }
+        if let Some(why) = proposal.violation(definition, value) {
+            self.effects.push_back((
+                at,
+                Effect::Report(HostEvent {
+                    proposal: proposal.descriptor().name,
+                    what: "malformed",
+                    server: Some(server),
+                    text: format!("{what}: {why}"),
+                    data: json!({"reason": why}),
+                    is_mistake: true,
+                }),
+            ));
         }
     }
 

@@ -522,6 +522,17 @@ fn b28_a_server_has_a_budget_of_reminders() {
 }
 
 #[test]
+fn a_reminder_that_no_prompt_contained_is_named_at_the_end() {
+    let mut stage = stage(watcher(), &[]);
+    stage.says(0, &reminder("shown", &json!({})));
+    stage.turn("x");
+    stage.says(0, &reminder("late", &json!({})));
+    stage.order(Order::End);
+    let dropped: Vec<&Value> = stage.reported("dropped").iter().map(|event| &event.data["id"]).collect();
+    assert_eq!(dropped, ["late"], "{:?}", stage.events);
+}
+
+#[test]
 fn b1_a_reminder_must_not_be_a_request() {
     let mut stage = stage(watcher(), &[]);
     let mut request = reminder("one", &json!({}));

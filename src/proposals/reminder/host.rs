@@ -316,7 +316,10 @@ impl HostSide for ReminderHostSide {
                 }
             }
             LifecycleEvent::SessionEnd => {
-                self.queues.iter_mut().for_each(|(server, queue)| queue.summarize(cx, *server));
+                for (server, queue) in &mut self.queues {
+                    queue.summarize(cx, *server);
+                    queue.drop_where(cx, *server, "dropped", |held| held.rendered == 0);
+                }
             }
             _ => {}
         }

@@ -21,6 +21,8 @@ const TELLING: &[&str] = &[
     "_pat",
     "psk",
     "cookie",
+    "code",
+    "verifier",
 ];
 
 /// The options of programs that take a password, and that have another meaning elsewhere.
@@ -284,7 +286,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         TABLE,
         Severity::Medium,
         Kind::Password,
-        (TELLING, r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]"#),
+        (TELLING, r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]|\)\s*(?i:values)\s*\("#),
         checks::any,
         "| user | password |\n| --- | --- |\n| me | 7<14> |",
     ),

@@ -23,8 +23,7 @@ fn header(kind: MessageKind, direction: Direction, id: i64, len: u32) -> EventHe
 fn passes(filter: &str) -> Option<bool> {
     let header = header(MessageKind::Request, Direction::ClientToServer, 7, 12_000);
     let body = br#"{"method":"tools/call","params":{"name":"Bash","arguments":{"c":"git Commit"}}}"#;
-    let input =
-        FilterInput { header: &header, method: Some("tools/call"), latency: None, tool: None, body: Some(body) };
+    let input = FilterInput { method: Some("tools/call"), body: Some(body), ..FilterInput::of(&header) };
     let parsed = Filter::parse(filter).expect(filter);
     let with = parsed.decide(&input);
     let without = parsed.decide(&FilterInput { body: None, ..input });
@@ -37,7 +36,7 @@ fn a_batch_matches_if_one_of_its_messages_does() {
     let header = header(MessageKind::Batch, Direction::ServerToClient, 0, 100);
     let body = br#"[{"id":1,"result":{"isError":true,"content":[]}},{"id":"x","error":{"code":1,"message":"m"}},
         {"id":3,"method":"tools/call","params":{"name":"b"}},{"method":"push/event"}]"#;
-    let input = FilterInput { header: &header, method: None, latency: None, tool: None, body: Some(body) };
+    let input = FilterInput { body: Some(body), ..FilterInput::of(&header) };
     for (filter, passes) in [
         ("error", true),
         ("kind:error", true),
@@ -57,6 +56,26 @@ fn a_batch_matches_if_one_of_its_messages_does() {
         assert_eq!(parsed.decide(&input), Some(passes), "{filter}");
         let without = parsed.decide(&FilterInput { body: None, ..input });
         assert_eq!(without, (filter == "kind:batch").then_some(true), "{filter}");
+    }
+}
+
+#[test]
+fn responses_in_a_batch_match_by_their_requests() {
+    let header = header(MessageKind::Batch, Direction::ServerToClient, 0, 100);
+    let body = br#"[{"id":1,"result":{}},{"id":2,"result":{}},{"id":3,"method":"ping"}]"#;
+    let answered =
+        |method: &str, tool: Option<&str>| Some(AnsweredRequest { method: method.into(), tool: tool.map(Into::into) });
+    let answered = [None, answered("tools/call", Some("events_subscribe")), None];
+    let input = FilterInput { body: Some(body), answered: &answered, ..FilterInput::of(&header) };
+    for (filter, passes) in [
+        ("method:tools/call", true),
+        ("tool:events_*", true),
+        ("ext:mcpe", true),
+        ("tool:echo", false),
+        ("method:ping", true),
+        ("method:tools/list", false),
+    ] {
+        assert_eq!(Filter::parse(filter).expect(filter).decide(&input), Some(passes), "{filter}");
     }
 }
 
@@ -87,8 +106,7 @@ fn terms_and_their_combinations() {
 fn a_handshake_belongs_to_the_proposals_it_declares() {
     let header = header(MessageKind::Result, Direction::ServerToClient, 0, 100);
     let body = br#"{"id":0,"result":{"capabilities":{"hooks":{"declarations":[]},"experimental":{"mcpl":{}}}}}"#;
-    let input =
-        FilterInput { header: &header, method: Some("initialize"), latency: None, tool: None, body: Some(body) };
+    let input = FilterInput { method: Some("initialize"), body: Some(body), ..FilterInput::of(&header) };
     let decide = |filter: &str| Filter::parse(filter).expect(filter).decide(&input);
     assert_eq!((decide("ext:hooks"), decide("ext:mcpl"), decide("ext:mcpe")), (Some(true), Some(true), Some(false)));
 }
@@ -108,7 +126,7 @@ fn a_filter_reports_what_it_looks_at() {
 #[test]
 fn latency_is_compared_in_its_unit() {
     let header = header(MessageKind::Result, Direction::ServerToClient, 7, 10);
-    let input = FilterInput { header: &header, method: None, latency: Some(600_000_000), tool: None, body: None };
+    let input = FilterInput { latency: Some(600_000_000), ..FilterInput::of(&header) };
     assert_eq!(Filter::parse("slow:>500ms").expect("parses").decide(&input), Some(true));
     assert_eq!(Filter::parse("slow:>0.7s").expect("parses").decide(&input), Some(false));
 }
@@ -183,7 +201,7 @@ fn decided(filter: &Filter, row: &Value) -> bool {
     };
     let (method, tool, latency) = (text("method"), text("tool"), row["latency"].as_i64());
     let body = text("text").map(str::as_bytes);
-    filter.decide(&FilterInput { header: &header, method, latency, tool, body }).expect("the text is there")
+    filter.decide(&FilterInput { method, latency, tool, body, ..FilterInput::of(&header) }).expect("the text is there")
 }
 
 #[test]

@@ -6,8 +6,8 @@ use crate::proposals::Registry;
 use crate::session::Pairing;
 use crate::session::filter::tool_name;
 use crate::session::selection::Selection;
-use crate::trace::{AheadReader, Event, EventHeader, EventKind, Flags, Item};
-use crate::wire::{Direction, Envelope, MessageKind};
+use crate::trace::{AheadReader, Event, EventHeader, EventKind, Flags, Item, MessageHeader, RecordedId};
+use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,6 +17,8 @@ const MAX_STREAMS: usize = 1000;
 const MAX_NAMES: usize = 1000;
 /// The number of the method of an error that belongs to no known request.
 const UNKNOWN_REQUEST: u32 = u32::MAX - 1;
+/// The number of the first method that the reel does not number, because it occurs in batches only.
+const FIRST_IN_BATCHES: u32 = 1 << 31;
 /// The number of MCP itself among the proposals.
 const MCP: u32 = u32::MAX;
 
@@ -93,6 +95,8 @@ pub(crate) struct Counter {
     first: Option<i64>,
     last: i64,
     methods: Vec<MethodFacts>,
+    /// The methods of messages in batches.
+    in_batches: Vec<(Box<str>, MethodFacts)>,
     groups: Vec<Group>,
     needs_payloads: bool,
     tools: HashMap<String, u32, RandomState>,
@@ -115,6 +119,7 @@ impl Counter {
             first: None,
             last: 0,
             methods: Vec::new(),
+            in_batches: Vec::new(),
             groups: all.map(group).collect(),
             needs_payloads: groupings.iter().any(|grouping| grouping.needs_payloads()),
             tools: HashMap::default(),
@@ -182,14 +187,36 @@ impl Counter {
     /// Learns the names of methods that are new.
     fn know_methods(&mut self, names: &[Box<str>]) {
         for name in names.get(self.methods.len()..).unwrap_or_default() {
-            let proposal = self.registry.of_method(name);
-            let limit = proposal.and_then(|proposal| proposal.response_limit(name));
-            self.methods.push(MethodFacts {
-                proposal: proposal.map_or(MCP, |proposal| self.number_of(proposal.descriptor().name)),
-                limit: limit.and_then(|limit| i64::try_from(limit.as_nanos()).ok()),
-                is_tool_call: &**name == "tools/call",
-            });
+            self.methods.push(self.facts_of(name));
         }
+    }
+
+    fn facts_of(&self, name: &str) -> MethodFacts {
+        let proposal = self.registry.of_method(name);
+        let limit = proposal.and_then(|proposal| proposal.response_limit(name));
+        MethodFacts {
+            proposal: proposal.map_or(MCP, |proposal| self.number_of(proposal.descriptor().name)),
+            limit: limit.and_then(|limit| i64::try_from(limit.as_nanos()).ok()),
+            is_tool_call: name == "tools/call",
+        }
+    }
+
+    /// What is known of the method with this number.
+    fn facts(&self, number: u32) -> Option<MethodFacts> {
+        match number.checked_sub(FIRST_IN_BATCHES) {
+            Some(place) => self.in_batches.get(place as usize).map(|(_, facts)| *facts),
+            None => self.methods.get(number as usize).copied(),
+        }
+    }
+
+    /// The number of the method of a message in a batch; that of no method if there are too many.
+    fn number_in_batches(&mut self, name: &str) -> u32 {
+        let known = self.in_batches.iter().position(|(known, _)| **known == *name);
+        let place = known.unwrap_or(self.in_batches.len());
+        if place == self.in_batches.len() && place < MAX_NAMES {
+            self.in_batches.push((name.into(), self.facts_of(name)));
+        }
+        FIRST_IN_BATCHES + place as u32
     }
 
     /// The number of a proposal.
@@ -217,21 +244,60 @@ impl Counter {
     /// Pairs an event with others, and counts it if it is selected.
     fn add(&mut self, event: &Event<'_>, is_counted: bool) {
         let header = event.header;
-        let keys = self.keys(event);
         if is_counted {
-            self.count(header, keys.as_ref());
+            self.count(event);
         }
-        let Some(message) = &header.message else {
-            if header.is_sent_again()
-                && let Some(asked) = self.open.of_exchange(header.exchange)
-            {
-                asked.time = header.time;
+        match &header.message {
+            Some(_) if header.is_batch() => self.add_batch(event, is_counted),
+            Some(message) => self.add_message(event, message, is_counted),
+            None => {
+                if header.is_sent_again()
+                    && let Some(asked) = self.open.of_exchange(header.exchange)
+                {
+                    asked.time = header.time;
+                }
+                if header.flags.has(Flags::FAILED) && header.kind == EventKind::Transport {
+                    self.fail(header, is_counted);
+                }
             }
-            if header.flags.has(Flags::FAILED) && header.kind == EventKind::Transport {
-                self.fail(header, is_counted);
+        }
+    }
+
+    /// Pairs and counts each message of a batch, which has its payload.
+    fn add_batch(&mut self, event: &Event<'_>, is_counted: bool) {
+        for item in json::items(event.body()) {
+            let envelope = Envelope::scan(item);
+            let method = envelope.method.as_deref().map(|name| self.number_in_batches(name));
+            let id = envelope.id.map(|id| RecordedId::Text(id.0.into()));
+            let message = MessageHeader { kind: envelope.kind, method, id };
+            let flags = event.header.flags;
+            let header = EventHeader {
+                flags: if envelope.tool_error { flags.with(Flags::TOOL_ERROR) } else { flags },
+                framing: Framing::Lf,
+                len: u32::try_from(item.len()).unwrap_or(u32::MAX),
+                message: Some(message.clone()),
+                ..event.header.clone()
+            };
+            // A batch in a batch is no message.
+            if message.kind != MessageKind::Batch {
+                self.add_message(&Event { header: &header, payload: item }, &message, is_counted);
             }
-            return;
-        };
+        }
+    }
+
+    /// Pairs a message with others, and counts it in its rows if it is selected.
+    fn add_message(&mut self, event: &Event<'_>, message: &MessageHeader, is_counted: bool) {
+        let header = event.header;
+        let keys = self.keys(event);
+        if let Some(keys) = keys.as_ref().filter(|_| is_counted) {
+            let (len, is_notification) = (u64::from(header.len), message.kind == MessageKind::Notification);
+            self.each_row(keys, |row| {
+                row.calls += 1;
+                row.notifications += u64::from(is_notification);
+                row.bytes += len;
+                row.reach(header.time);
+            });
+        }
         let Some(id) = &message.id else { return self.unattributed(event, None, is_counted) };
         match (message.kind, keys) {
             (MessageKind::Request, Some(keys)) => {
@@ -261,7 +327,7 @@ impl Counter {
     /// The rows of a request or notification.
     fn keys(&mut self, event: &Event<'_>) -> Option<Keys> {
         let method = event.header.message.as_ref()?.method?;
-        let facts = *self.methods.get(method as usize)?;
+        let facts = self.facts(method)?;
         let called = (self.needs_payloads && facts.is_tool_call).then(|| tool_name(event.body())).flatten();
         let of_tool = called.as_deref().and_then(|tool| self.registry.of_tool(tool));
         let proposal = of_tool.map_or(facts.proposal, |proposal| self.number_of(proposal.descriptor().name));
@@ -281,11 +347,12 @@ impl Counter {
         }
     }
 
-    fn count(&mut self, header: &EventHeader, keys: Option<&Keys>) {
+    fn count(&mut self, event: &Event<'_>) {
+        let header = event.header;
         let len = u64::from(header.len);
         self.totals.events += 1;
         self.totals.bytes += len;
-        self.totals.failed += u64::from(header.is_failure());
+        self.totals.failed += u64::from(event.is_failure());
         self.first = Some(self.first.map_or(header.time, |first| first.min(header.time)));
         self.last = self.last.max(header.time);
         match header.kind {
@@ -298,15 +365,6 @@ impl Counter {
         self.totals.message_bytes += len;
         self.totals.kinds[message.kind as usize] += 1;
         self.totals.activity.add(header.time);
-        if let Some(keys) = keys {
-            let is_notification = message.kind == MessageKind::Notification;
-            self.each_row(keys, |row| {
-                row.calls += 1;
-                row.notifications += u64::from(is_notification);
-                row.bytes += len;
-                row.reach(header.time);
-            });
-        }
     }
 
     /// Changes all rows that a request belongs to.
@@ -335,7 +393,7 @@ impl Counter {
     fn answer(&mut self, asked: &Asked, event: &Event<'_>) {
         let header = event.header;
         let latency = header.time.saturating_sub(asked.time);
-        let limit = self.methods.get(asked.keys.method as usize).and_then(|facts| facts.limit);
+        let limit = self.facts(asked.keys.method).and_then(|facts| facts.limit);
         let is_error = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error);
         let is_tool_error = header.flags.has(Flags::TOOL_ERROR);
         self.each_row(&asked.keys, |row| {
@@ -377,7 +435,11 @@ impl Counter {
         for keys in &open {
             self.each_row(keys, |row| row.unanswered += 1);
         }
-        let named = |number: u32| match methods.get(number as usize) {
+        let in_batches = |number: u32| {
+            let place = number.checked_sub(FIRST_IN_BATCHES)?;
+            self.in_batches.get(place as usize).map(|(name, _)| name)
+        };
+        let named = |number: u32| match methods.get(number as usize).or_else(|| in_batches(number)) {
             Some(name) => name.to_string(),
             None if number == UNKNOWN_REQUEST => "(no request)".to_owned(),
             None => "(others)".to_owned(),

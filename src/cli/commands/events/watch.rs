@@ -246,6 +246,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, Comman
 /// Watches on one connection after another.
 fn watch_on(args: &WatchArgs, arguments: &Value, events: &mut Tally, context: &Context) -> Result<End, CommandError> {
     let until = args.time.map(|time| Instant::now() + time);
+    let is_over = || until.is_some_and(|until| Instant::now() >= until);
     runtime::block_on_to_the_end(async {
         let (mut wait, mut was_there) = (BACK_OFF, false);
         loop {
@@ -254,6 +255,7 @@ fn watch_on(args: &WatchArgs, arguments: &Value, events: &mut Tally, context: &C
             let (ended, is_ours) = task.connect(events, &mut was_there).await;
             let error = match ended {
                 Ok(end) => return Ok(end),
+                Err(_) if was_there && is_over() => return Ok(End::Time),
                 Err(Trouble::Lost(error)) if was_there && !args.no_reconnect && !is_ours => error,
                 Err(trouble) => return Err(trouble.into_error()),
             };
@@ -267,7 +269,7 @@ fn watch_on(args: &WatchArgs, arguments: &Value, events: &mut Tally, context: &C
                 Ok(())
             };
             runtime::unless_ended(slept).await?;
-            if until.is_some_and(|until| Instant::now() >= until) {
+            if is_over() {
                 return Ok(End::Time);
             }
             wait = wait.saturating_mul(2).min(MAX_BACK_OFF);
@@ -296,7 +298,7 @@ impl Task<'_> {
         let may_vanish = !server.is_started() && !server.is_joined();
         let options = args.client.with_handshake();
         let opening = client_session::open(&server, link, &options, json!({}), context);
-        let (mut connection, handshake) = match runtime::unless_ended(opening).await {
+        let (mut connection, handshake) = match self.in_time(runtime::unless_ended(opening)).await {
             Ok(opened) => opened,
             Err(error) => return (Err(lost(server.end_after(error, context.notices()).await)), is_ours),
         };
@@ -318,6 +320,14 @@ impl Task<'_> {
             Err(Trouble::Final(error)) => Err(Trouble::Final(server.end_after(error, context.notices()).await)),
         };
         (ended, is_ours)
+    }
+
+    /// Runs a step before the subscription is active, at most until the time of --for is over.
+    async fn in_time<T, E: From<CommandError>>(&self, step: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+        let Some(until) = self.until else { return step.await };
+        let too_late =
+            || CommandError::new(ErrorKind::Timeout, "the time of --for was over before there was a subscription");
+        tokio::time::timeout_at(until.into(), step).await.unwrap_or_else(|_| Err(too_late().into()))
     }
 }
 
@@ -360,10 +370,10 @@ impl ActiveSubscription<'_> {
         events: &mut Tally,
         was_there: &mut bool,
     ) -> Result<End, Trouble> {
-        unless_ended(self.check_support(handshake)).await?;
+        task.in_time(unless_ended(self.check_support(handshake))).await?;
         check_support(handshake.server_capabilities.get("events"), task.arguments)
             .map_err(|why| CommandError::new(ErrorKind::Peer, why))?;
-        unless_ended(self.subscribe(task.arguments)).await?;
+        task.in_time(unless_ended(self.subscribe(task.arguments))).await?;
         if std::mem::replace(was_there, true) {
             self.context.printer.note("reconnected and subscribed again; events in between are lost");
         }
@@ -445,7 +455,7 @@ impl ActiveSubscription<'_> {
             SubscriptionEvent::Expired if task.args.renew => {
                 self.id = None;
                 self.context.printer.note("the subscription expired; subscribing again");
-                unless_ended(self.subscribe(task.arguments)).await?;
+                task.in_time(unless_ended(self.subscribe(task.arguments))).await?;
             }
             SubscriptionEvent::Expired => {
                 self.id = None;

@@ -139,19 +139,20 @@ struct Contents {
     errors: Option<u64>,
 }
 
-/// Counts the failures in a reel: what the filter term `error` selects. The index counts messages, but neither failed
-/// tools nor failed HTTP exchanges.
+/// Counts the failures in a reel: what the filter term `error` selects. The index counts messages, but no failed
+/// tools, no failed HTTP exchanges, and nothing within batches.
 fn failures(path: &Path, index: &Index) -> Result<u64, CommandError> {
-    let may_hide = index.methods.contains_key("tools/call") || index.kinds.contains_key("transport");
+    let has_batches = index.messages.contains_key(MessageKind::Batch.name());
+    let may_hide = has_batches || index.methods.contains_key("tools/call") || index.kinds.contains_key("transport");
     if !may_hide {
         let kinds = [MessageKind::Error, MessageKind::Malformed, MessageKind::Noise];
         return Ok(kinds.iter().filter_map(|kind| index.messages.get(kind.name())).map(|tally| tally.0).sum());
     }
-    let mut reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
+    let mut reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?.loading_batches();
     let mut found = 0;
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
         if let Item::Block(block) = item {
-            found += block.headers.iter().filter(|header| header.is_failure()).count() as u64;
+            found += block.headers.iter().filter(|header| block.event(header).is_failure()).count() as u64;
             reader.recycle(block);
         }
     }

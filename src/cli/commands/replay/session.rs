@@ -93,7 +93,7 @@ async fn play(
     let engine = ReplayEngine::new(plan.clone(), args.settings()?);
     let (link, peer) = client_session::start(&args.target, &client, context).await?;
     let mut runner = Runner::start(engine, link).await;
-    let (mut stopped, mut latencies) = (None, HashMap::new());
+    let (mut stopped, mut same, mut latencies) = (None, 0, HashMap::new());
     let mut progress = context.printer.progress_of("replaying", plan.expected_answers() as u64);
     while let Some(output) = runner.next(None).await {
         match output {
@@ -103,11 +103,14 @@ async fn play(
                 latencies.insert(seq, latency);
                 progress.reach(latencies.len() as u64);
                 progress.aside(|| comment(seq, &method, &message, latency, plan, context));
-                let report = comparison.answer(seq, &message).filter(|_| args.fail_fast);
-                if let Some(report) = report.filter(|report| !report.is_empty()) {
-                    stopped = Some(report);
-                    let outputs = runner.engine.stop();
-                    runner.take(outputs);
+                match comparison.answer(seq, &message).filter(|_| args.fail_fast) {
+                    Some(report) if report.is_empty() => same += 1,
+                    Some(report) => {
+                        stopped = Some(Report { same, ..report });
+                        let outputs = runner.engine.stop();
+                        runner.take(outputs);
+                    }
+                    None => {}
                 }
             }
             Output::Send(_) => {}

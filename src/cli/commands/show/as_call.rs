@@ -36,13 +36,8 @@ pub(super) fn run(
             let method = envelope.method.as_deref();
             let tool = envelope.params.filter(|_| method == Some("tools/call"));
             let tool = tool.and_then(|params| json::str_member(params, "name"));
-            let facts = FilterInput {
-                header: event.header,
-                method,
-                latency: None,
-                tool: tool.as_deref(),
-                body: Some(event.body()),
-            };
+            let (tool, body) = (tool.as_deref(), Some(event.body()));
+            let facts = FilterInput { method, tool, body, ..FilterInput::of(event.header) };
             let is_wanted = args.seq.is_none_or(|seq| event.header.seq >= seq) && filter.decide(&facts) == Some(true);
             if !is_wanted || left == 0 {
                 return Ok(());

@@ -9,7 +9,7 @@ use crate::render::output_buffer::OutputBuffer;
 use crate::render::pretty::Layout;
 use crate::render::text::printable;
 use crate::session::summary::Depth;
-use crate::session::view::{Placed, Viewer, Words, is_batch, method_name};
+use crate::session::view::{Placed, Viewer, Words, method_name};
 use crate::sessions::injection::MARK;
 use crate::trace::{Block, Event, Item, ReelReader};
 use crate::tui::effect::{DetailForm, DetailText, Lines, WantedLine};
@@ -215,7 +215,7 @@ fn has(block: &Block, seq: u64) -> bool {
 /// What the line of an event says about its request.
 fn placed(event: &Event<'_>, methods: &[Box<str>], asked: Option<Asked>) -> Placed {
     let header = event.header;
-    if is_batch(header) {
+    if header.is_batch() {
         return Viewer::default().place_batch(event, methods);
     }
     match asked {
@@ -228,6 +228,7 @@ fn placed(event: &Event<'_>, methods: &[Box<str>], asked: Option<Asked>) -> Plac
             about,
             subject,
             tool,
+            answered: Vec::new(),
         },
     }
 }

@@ -3,9 +3,9 @@
 use crate::error::CommandError;
 use crate::proposals::Registry;
 use crate::render::style::Palette;
-use crate::session::filter::{Filter, FilterInput};
+use crate::session::filter::Filter;
 use crate::session::summary::Depth;
-use crate::session::view::{Placed, Viewer, Words, is_batch, is_carrier, is_request, method_name};
+use crate::session::view::{Placed, Viewer, Words, is_carrier, is_request, method_name};
 use crate::sessions::live::Live;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::io;
@@ -65,7 +65,7 @@ impl Reel {
             let Item::Block(block) = item else { continue };
             for event in block.events() {
                 let header = event.header;
-                let placed = match is_batch(header) {
+                let placed = match header.is_batch() {
                     true => viewer.place_batch(&event, reader.methods()),
                     false => viewer.place(header),
                 };
@@ -88,7 +88,6 @@ impl Reel {
 
 /// Returns whether a filter selects an event, which has its payload. Events that only carried messages are left out.
 pub(super) fn is_listed(filter: &Filter, event: &Event<'_>, method: Option<&str>, placed: &Placed) -> bool {
-    let (latency, tool) = (placed.latency, placed.tool.as_deref());
-    let input = FilterInput { header: event.header, method, latency, tool, body: Some(event.body()) };
+    let input = placed.input(event.header, method, Some(event.body()));
     (filter.names_events() || !is_carrier(event)) && filter.decide(&input).unwrap_or(false)
 }

@@ -7,7 +7,7 @@ use crate::render::brackets::Brackets;
 use crate::render::event::{mood, place};
 use crate::render::line::Emphasis;
 use crate::session::filter::{Filter, FilterInput, tool_name};
-use crate::session::view::{Placed, Viewer, is_batch, is_request, method_name};
+use crate::session::view::{Placed, Viewer, is_request, method_name};
 use crate::trace::{Block, Event, EventHeader, EventKind, Item};
 use crate::tui::effect::{Progress, Row, Scanned};
 use std::path::PathBuf;
@@ -114,7 +114,7 @@ impl<'a> Scan<'a> {
     fn needs_payload(&self, block: &Block, methods: &[Box<str>]) -> bool {
         block.headers.iter().any(|header| {
             let may_carry = header.kind == EventKind::Transport && header.exchange != 0;
-            may_carry || is_batch(header) || !self.filter.is_empty() && self.filter_needs_payload(header, methods)
+            may_carry || header.is_batch() || !self.filter.is_empty() && self.filter_needs_payload(header, methods)
         })
     }
 
@@ -123,14 +123,14 @@ impl<'a> Scan<'a> {
         let is_response = header.message.as_ref().is_some_and(|message| message.kind.is_response());
         let method = method_name(header.message.as_ref(), None, methods);
         let names_tool = self.filter.needs_calls() && method == Some("tools/call");
-        let input = FilterInput { header, method, latency: None, tool: None, body: None };
+        let input = FilterInput { method, ..FilterInput::of(header) };
         is_response || names_tool || self.filter.decide(&input).is_none()
     }
 
     fn block(&mut self, block: &Block, methods: &[Box<str>]) {
         for header in &block.headers {
             let event = block.event(header);
-            let placed = match block.is_loaded() && is_batch(header) {
+            let placed = match block.is_loaded() && header.is_batch() {
                 true => self.viewer.place_batch(&event, methods),
                 false => self.viewer.place(header),
             };

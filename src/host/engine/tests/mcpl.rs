@@ -49,6 +49,32 @@ fn live_stage(set: &[(&str, Option<&str>, Value)]) -> Stage {
     stage(vec![("m", live(block(), silent))], set)
 }
 
+#[test]
+fn malformed_declarations_and_results_are_mistakes() {
+    let mut wrong = block();
+    wrong["pushEvents"] = json!("yes");
+    let answers = |method: &str, _: &Value, id: &str| match method {
+        "state/rollback" => result(id, &json!({"success": true})),
+        "context/beforeInference" => result(id, &json!({"featureSet": "memory.retrieval", "contextInjections": 7})),
+        _ => Vec::new(),
+    };
+    let mut stage = stage(vec![("wrong", live(wrong, silent)), ("m", live(block(), answers))], &[]);
+    let texts = |stage: &Stage| -> Vec<String> {
+        assert!(stage.mistakes("malformed").iter().all(|is_mistake| *is_mistake));
+        stage.reported("malformed").iter().map(|event| event.text.clone()).collect()
+    };
+    assert_eq!(texts(&stage), ["the capability experimental.mcpl: /pushEvents: \"yes\" is not of type \"boolean\""]);
+    stage.order(proposal("rollback", json!({"server": "m", "checkpoint": "c1", "set": "notes.edit"})));
+    assert_eq!(
+        texts(&stage)[1..],
+        ["the result of state/rollback: \"checkpoint\" is a required property"],
+        "{:?}",
+        stage.events
+    );
+    stage.turn("hello");
+    assert_eq!(texts(&stage).len(), 3, "what the proposal reports itself is reported once: {:?}", stage.events);
+}
+
 fn request(id: Value, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }

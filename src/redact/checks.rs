@@ -14,6 +14,9 @@ const SHORTEST_RANDOM: usize = 24;
 /// As much of a path before a run is looked at. Unit: bytes.
 const LONGEST_PATH: usize = 256;
 
+/// The minimum length of a word that hardly any text contains.
+const LONG_WORD: usize = 16;
+
 /// As much of a statement before a password is looked at. Unit: bytes.
 const NEAR_STATEMENT: usize = 100;
 
@@ -122,6 +125,13 @@ pub(super) fn mixed(_: &[u8], found: &Captures<'_>) -> bool {
 /// A value that no prose contains: with a digit, or long and in mixed case.
 pub(super) fn random(_: &[u8], found: &Captures<'_>) -> bool {
     is_unlike_prose(group(found, 1))
+}
+
+/// The same, or a long word that is not an ordinary one.
+pub(super) fn credentials(_: &[u8], found: &Captures<'_>) -> bool {
+    let value = group(found, 1);
+    let is_word = value.len() >= LONG_WORD && value.iter().all(u8::is_ascii_alphabetic);
+    is_unlike_prose(value) || is_word && !words::is_ordinary(value)
 }
 
 fn is_unlike_prose(value: &[u8]) -> bool {

@@ -155,7 +155,7 @@ impl Lane {
             let after = self.pieces.partition_point(|piece| piece.0 < found.range.end);
             let is_divided = match after - first {
                 // What tells that it is a secret may be in the text before.
-                1 => self.has_all && !self.finds_alone(first, &found, finder),
+                1 => !self.finds_alone(first, &found, finder),
                 _ => !self.ends_with(first, &found, finder),
             };
             if is_divided {
@@ -246,6 +246,14 @@ mod tests {
         let texts = ["debug: DB_PASSWORD=", "37wGrlJlRWP3 end"];
         assert_eq!(parts_of(Joint::Bytes, &texts), [(1, 0..12, "#".repeat(12))]);
         assert_eq!(parts_of(Joint::Bytes, &["x ", "DB_PASSWORD=37wGrlJlRWP3 end"]), [], "it is found there");
+    }
+
+    #[test]
+    fn a_token_whose_prefix_is_divided_is_found() {
+        for joint in [Joint::Deltas, Joint::Messages] {
+            let found = parts_of(joint, &["use gh", "p_abcdefghijklmnop1234 now", "x"]);
+            assert_eq!(found, [(1, 2..22, "#".repeat(20))], "{joint:?}");
+        }
     }
 
     #[test]

@@ -117,7 +117,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
             &["authorization"],
             r#"(?i)\bauthorization\\*["']?\s*[:=]\s*\\*["']?(?:[a-z][a-z0-9-]{1,20}[ \t]+)?([A-Za-z0-9_.~+/=:-]{8,})"#,
         ),
-        checks::random,
+        checks::credentials,
         "Authorization: Token <40>",
     ),
     checked(

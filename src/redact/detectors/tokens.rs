@@ -60,8 +60,8 @@ pub(super) const TOKENS: &[Detector] = &[
         r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,})",
         "https://a.blob.core.windows.net/c?sv=2024&sig=<43>%3D",
     ),
-    token("github-token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"gh[pousr]_([A-Za-z0-9]{16,})", "ghp_<36>")
-        .of_length(36),
+    token("github-token", &["ghp_", "gho_", "ghu_", "ghs_"], r"gh[pous]_([A-Za-z0-9]{16,})", "ghp_<36>").of_length(36),
+    token("github-refresh-token", &["ghr_"], r"ghr_([A-Za-z0-9]{16,})", "ghr_<76>").of_length(76),
     token("github-fine-grained-token", &["github_pat_"], r"github_pat_([A-Za-z0-9_]{22,})", "github_pat_<22>_<59>"),
     token(
         "gitlab-token",
@@ -183,7 +183,7 @@ pub(super) const TOKENS: &[Detector] = &[
     token(
         "square-token",
         &["sq0atp-", "sq0csp-", "sq0idp-", "eaaa"],
-        r"~(?:sq0[a-z]{3}-|EAAA[A-Za-z])([A-Za-z0-9_-]{22,})",
+        r"~(?:(?:sq0[a-z]{3}-|EAAA[A-Za-z])([A-Za-z0-9_-]{22,})|EAAA([0-9_-][A-Za-z0-9_-]{58,}))",
         "sq0atp-<22>",
     ),
     token("facebook-token", &["eaa"], r"~EAA([A-Za-z0-9]{80,})", "EAA<120>"),

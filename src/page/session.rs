@@ -94,13 +94,8 @@ impl<W: Write> SessionPage<W> {
     pub fn take(&mut self, event: &Event<'_>, methods: &[Box<str>], is_selected: bool) -> io::Result<()> {
         let header = event.header;
         let kind = header.message.as_ref().map(|message| message.kind);
-        let placed = match kind {
-            Some(MessageKind::Batch) => self.viewer.place_batch(event, methods),
-            _ => self.viewer.place(header),
-        };
-        let number = placed.method.or_else(|| header.message.as_ref().and_then(|message| message.method));
-        let method = number.and_then(|number| methods.get(number as usize)).map(|name| &**name);
-        let method = method.or(placed.batched.as_deref());
+        let placed = self.viewer.place(event, methods);
+        let method = placed.method(header, methods);
         self.words.report(event, method, &placed, Depth::Details);
         if kind == Some(MessageKind::Request) {
             self.viewer.remember(header, &self.words);

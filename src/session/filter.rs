@@ -5,7 +5,7 @@
 //! payload.
 
 use crate::proposals::{Descriptor, Registry};
-use crate::trace::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
+use crate::trace::{EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use globset::GlobMatcher;
 use parse::Parser;
@@ -199,7 +199,7 @@ impl Term {
     fn decide(&self, input: &FilterInput<'_>) -> Option<bool> {
         let header = input.header;
         let message = header.message.as_ref();
-        if message.is_some_and(|message| message.kind == MessageKind::Batch) && self.is_about_messages() {
+        if header.is_batch() && self.is_about_messages() {
             let is_itself = matches!(self, Self::Kind(kinds) if kinds.contains(&MessageKind::Batch));
             let in_batch = |body| json::items(body).enumerate().any(|(at, item)| self.decide_in_batch(input, item, at));
             return if is_itself { Some(true) } else { input.body.map(in_batch) };
@@ -232,17 +232,12 @@ impl Term {
     /// Whether the message at this position of a batch matches.
     fn decide_in_batch(&self, input: &FilterInput<'_>, item: &[u8], at: usize) -> bool {
         let envelope = Envelope::scan(item);
-        let (kind, id) = (envelope.kind, envelope.id.map(|id| RecordedId::Text(id.0.into())));
-        let mut header =
-            EventHeader { message: Some(MessageHeader { kind, method: None, id }), ..input.header.clone() };
-        if envelope.tool_error {
-            header.flags = header.flags.with(Flags::TOOL_ERROR);
-        }
+        let header = input.header.of_item(item, &envelope);
         let answered = input.answered.get(at).and_then(Option::as_ref);
         let method = answered.map(|request| &*request.method).or(envelope.method.as_deref());
         let tool = answered.and_then(|request| request.tool.as_deref());
         let within = FilterInput { method, tool, body: Some(item), ..FilterInput::of(&header) };
-        kind != MessageKind::Batch && self.decide(&within) == Some(true)
+        !header.is_batch() && self.decide(&within) == Some(true)
     }
 }
 

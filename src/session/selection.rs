@@ -1,7 +1,7 @@
 //! Decides which events of a reel a filter selects.
 
 use super::filter::{Filter, tool_name};
-use super::view::{Viewer, is_request, method_name};
+use super::view::{Viewer, is_request};
 use crate::trace::{Event, EventHeader};
 
 /// A filter with what it must know of earlier events: a response is selected by the method and the tool of its request.
@@ -28,11 +28,8 @@ impl Selection {
             return true;
         }
         let header = event.header;
-        let placed = match header.is_batch() {
-            true => self.viewer.place_batch(event, methods),
-            false => self.viewer.place(header),
-        };
-        let method = method_name(header.message.as_ref(), placed.method, methods).or(placed.batched.as_deref());
+        let placed = self.viewer.place(event, methods);
+        let method = placed.method(header, methods);
         let selected = self.filter.decide(&placed.input(header, method, Some(event.body())));
         self.remember(header, event, method);
         selected.unwrap_or(false)

@@ -61,6 +61,11 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
+    /// The name of the method; for a response, that of its request. `methods` are those of the reel so far.
+    pub(crate) fn method<'a>(&'a self, header: &EventHeader, methods: &'a [Box<str>]) -> Option<&'a str> {
+        method_name(header.message.as_ref(), self.method, methods).or(self.batched.as_deref())
+    }
+
     /// What a filter can look at.
     pub(crate) fn input<'a>(
         &'a self,
@@ -80,8 +85,16 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// Finds the request that an event answers.
-    pub(crate) fn place(&mut self, header: &EventHeader) -> Placed {
+    /// Finds the request that an event answers, or those of a batch if its payload is loaded. `methods` are those of the
+    /// reel so far.
+    pub(crate) fn place(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
+        match event.header.is_batch() {
+            true => self.place_batch(event, methods),
+            false => self.place_single(event.header),
+        }
+    }
+
+    fn place_single(&mut self, header: &EventHeader) -> Placed {
         let Some(message) = &header.message else {
             if header.is_sent_again()
                 && let Some(call) = self.open.of_exchange(header.exchange)
@@ -117,7 +130,7 @@ impl Viewer {
     }
 
     /// Processes a batch: remembers its requests, and pairs its responses.
-    pub(crate) fn place_batch(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
+    fn place_batch(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
         let header = event.header;
         let mut placed = Placed::default();
         let mut names: Vec<Box<str>> = Vec::new();

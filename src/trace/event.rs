@@ -202,6 +202,18 @@ impl EventHeader {
         self.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
     }
 
+    /// Returns the header that a message of this batch would have by itself, but for its method: that may have no number.
+    pub(crate) fn of_item(&self, item: &[u8], envelope: &Envelope<'_>) -> Self {
+        let id = envelope.id.map(|id| RecordedId::Text(id.0.into()));
+        Self {
+            flags: if envelope.tool_error { self.flags.with(Flags::TOOL_ERROR) } else { self.flags },
+            framing: Framing::Lf,
+            len: u32::try_from(item.len()).unwrap_or(u32::MAX),
+            message: Some(MessageHeader { kind: envelope.kind, method: None, id }),
+            ..self.clone()
+        }
+    }
+
     /// Returns whether the event is a failure: a JSON-RPC error, a result with `isError`, a line that is no message, or
     /// an HTTP exchange that failed. The filter term `error` selects these, and all counts of errors count them.
     pub fn is_failure(&self) -> bool {
@@ -235,10 +247,7 @@ impl<'a> Event<'a> {
 
     /// Returns whether the event is a failure (see [`EventHeader::is_failure`]), or a batch with a message that is one.
     pub fn is_failure(&self) -> bool {
-        let has_failed = |item| {
-            let Envelope { kind, tool_error, .. } = Envelope::scan(item);
-            tool_error || matches!(kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
-        };
+        let has_failed = |item| self.header.of_item(item, &Envelope::scan(item)).is_failure();
         self.header.is_failure() || self.header.is_batch() && json::items(self.body()).any(has_failed)
     }
 

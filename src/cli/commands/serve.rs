@@ -51,7 +51,7 @@ use tokio::sync::mpsc;
 use watch::WatchArgs;
 
 /// At most this many different reasons why something was not sent are printed.
-const MAX_TOLD: usize = 32;
+const MAX_UNSENT: usize = 32;
 
 /// Run the built-in server, which implements all five proposals (see docs/proposals.md).
 ///
@@ -254,12 +254,12 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
     };
     let besides =
         ServeExtras { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, recorder, local };
-    let mut told = HashSet::new();
+    let mut unsent = HashSet::new();
     run_server("serve", config, besides, &args.common, context, |report| {
         if let Report::NotSent { method, reason } = report
             && context.verbose == 0
-            && told.len() < MAX_TOLD
-            && told.insert((method.clone(), reason.to_string()))
+            && unsent.len() < MAX_UNSENT
+            && unsent.insert((method.clone(), reason.to_string()))
         {
             note(&format!("{method} was not sent: {reason}"));
         }

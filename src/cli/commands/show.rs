@@ -629,11 +629,8 @@ impl Show<'_> {
         for (place, header) in block.headers.iter().enumerate() {
             let event = block.event(header);
             self.checking.iter_mut().for_each(|checking| checking.observe(&event));
-            let placed = match block.is_loaded() && header.is_batch() {
-                true => self.viewer.place_batch(&event, methods),
-                false => self.viewer.place(header),
-            };
-            let method = method_name(header.message.as_ref(), placed.method, methods).or(placed.batched.as_deref());
+            let placed = self.viewer.place(&event, methods);
+            let method = placed.method(header, methods);
             let input = placed.input(header, method, block.is_loaded().then(|| event.body()));
             let shown = !self.start.is_before(header)
                 && (self.filter.names_events() || self.form.takes(&event))

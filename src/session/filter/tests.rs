@@ -1,6 +1,7 @@
 use super::parse::MAX_DEPTH;
 use super::terms::kinds;
 use super::*;
+use crate::trace::MessageHeader;
 use crate::wire::Framing;
 use proptest::prelude::*;
 use serde_json::Value;

@@ -6,8 +6,8 @@ use crate::proposals::Registry;
 use crate::session::Pairing;
 use crate::session::filter::tool_name;
 use crate::session::selection::Selection;
-use crate::trace::{AheadReader, Event, EventHeader, EventKind, Flags, Item, MessageHeader, RecordedId};
-use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
+use crate::trace::{AheadReader, Event, EventHeader, EventKind, Flags, Item, MessageHeader};
+use crate::wire::{Direction, Envelope, MessageKind, json};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 
@@ -267,21 +267,14 @@ impl Counter {
     fn add_batch(&mut self, event: &Event<'_>, is_counted: bool) {
         for item in json::items(event.body()) {
             let envelope = Envelope::scan(item);
-            let method = envelope.method.as_deref().map(|name| self.number_in_batches(name));
-            let id = envelope.id.map(|id| RecordedId::Text(id.0.into()));
-            let message = MessageHeader { kind: envelope.kind, method, id };
-            let flags = event.header.flags;
-            let header = EventHeader {
-                flags: if envelope.tool_error { flags.with(Flags::TOOL_ERROR) } else { flags },
-                framing: Framing::Lf,
-                len: u32::try_from(item.len()).unwrap_or(u32::MAX),
-                message: Some(message.clone()),
-                ..event.header.clone()
+            let mut header = event.header.of_item(item, &envelope);
+            // A batch in a batch is not a message.
+            let Some(message) = header.message.as_mut().filter(|message| message.kind != MessageKind::Batch) else {
+                continue;
             };
-            // A batch in a batch is no message.
-            if message.kind != MessageKind::Batch {
-                self.add_message(&Event { header: &header, payload: item }, &message, is_counted);
-            }
+            message.method = envelope.method.as_deref().map(|name| self.number_in_batches(name));
+            let message = message.clone();
+            self.add_message(&Event { header: &header, payload: item }, &message, is_counted);
         }
     }
 

@@ -47,7 +47,7 @@ fn tell(happenings: &[(u32, i64, Happening<'_>)], mut take: impl FnMut(Told<'_>)
         let (stream, time) = (*stream, millis * 1_000_000);
         let header = EventHeader { seq, time, stream, exchange: 0, kind, flags, framing, len, offset: 0, message };
         let event = Event { header: &header, payload };
-        let placed = viewer.place(&header);
+        let placed = viewer.place(&event, &methods);
         let method = placed.method.and_then(|number| methods.get(number as usize)).map(|name| &**name);
         words.report(&event, method, &placed, Depth::Details);
         viewer.remember(&header, &words);

@@ -89,8 +89,7 @@ impl<'a> Fetcher<'a> {
         let (mut out, mut headings) = (Vec::new(), Vec::new());
         let is_there = self.visit(wanted.seq, |event, methods, words, lines| {
             let placed = placed(event, methods, asked);
-            let method = method_name(event.header.message.as_ref(), placed.method, methods);
-            let method = method.or(placed.batched.as_deref());
+            let method = placed.method(event.header, methods);
             words.report(event, method, &placed, Depth::Details);
             let described = Described { event: *event, method, placed: &placed, words };
             let brackets = if width.is_some() { brackets.as_str() } else { "" };
@@ -216,7 +215,7 @@ fn has(block: &Block, seq: u64) -> bool {
 fn placed(event: &Event<'_>, methods: &[Box<str>], asked: Option<Asked>) -> Placed {
     let header = event.header;
     if header.is_batch() {
-        return Viewer::default().place_batch(event, methods);
+        return Viewer::default().place(event, methods);
     }
     match asked {
         None => Placed { method: header.message.as_ref().and_then(|message| message.method), ..Placed::default() },

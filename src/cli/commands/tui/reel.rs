@@ -5,7 +5,7 @@ use crate::proposals::Registry;
 use crate::render::style::Palette;
 use crate::session::filter::Filter;
 use crate::session::summary::Depth;
-use crate::session::view::{Placed, Viewer, Words, is_carrier, is_request, method_name};
+use crate::session::view::{Placed, Viewer, Words, is_carrier, is_request};
 use crate::sessions::live::Live;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::io;
@@ -65,12 +65,8 @@ impl Reel {
             let Item::Block(block) = item else { continue };
             for event in block.events() {
                 let header = event.header;
-                let placed = match header.is_batch() {
-                    true => viewer.place_batch(&event, reader.methods()),
-                    false => viewer.place(header),
-                };
-                let method = method_name(header.message.as_ref(), placed.method, reader.methods());
-                let method = method.or(placed.batched.as_deref());
+                let placed = viewer.place(&event, reader.methods());
+                let method = placed.method(header, reader.methods());
                 words.report(&event, method, &placed, Depth::Details);
                 if is_request(header) {
                     viewer.remember(header, &words);

@@ -130,11 +130,8 @@ impl<'a> Scan<'a> {
     fn block(&mut self, block: &Block, methods: &[Box<str>]) {
         for header in &block.headers {
             let event = block.event(header);
-            let placed = match block.is_loaded() && header.is_batch() {
-                true => self.viewer.place_batch(&event, methods),
-                false => self.viewer.place(header),
-            };
-            let method = method_name(header.message.as_ref(), placed.method, methods).or(placed.batched.as_deref());
+            let placed = self.viewer.place(&event, methods);
+            let method = placed.method(header, methods);
             if is_request(header) {
                 let names_tool = self.filter.needs_calls() && method == Some("tools/call");
                 let tool = names_tool.then(|| tool_name(event.body())).flatten();

@@ -34,6 +34,7 @@ use crate::render::text::printable;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use printer::Printer;
 use std::io::{self, IsTerminal, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 
@@ -136,7 +137,7 @@ pub(crate) fn run() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     let context = Context { printer: Printer::new(everywhere.color), verbose: everywhere.verbose };
-    let outcome = command.run(&context);
+    let outcome = catch_unwind(AssertUnwindSafe(|| command.run(&context))).unwrap_or_else(|_| Err(crashed()));
     let outcome = outcome.and_then(|outcome| context.printer.close().map(|()| outcome).map_err(CommandError::output));
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
@@ -145,6 +146,11 @@ pub(crate) fn run() -> ExitCode {
         Err(error) if error.kind == ErrorKind::Quiet => ExitCode::from(error.kind.exit_code()),
         Err(error) => complain(own_line::explained(error), &context.printer),
     }
+}
+
+/// The error for a command that panicked. What it panicked with is on stderr.
+fn crashed() -> CommandError {
+    CommandError::new(ErrorKind::Internal, "mcpreel crashed; this is a bug")
 }
 
 /// Reads the command line. Subcommands are built when they are named; for a help text or an error, all are built.

@@ -5,3 +5,4 @@
 pub(crate) mod child;
 pub(crate) mod stdio_bridge;
 pub(crate) mod supervisor;
+pub(crate) mod threads;

@@ -44,6 +44,9 @@ pub(crate) enum SpawnError {
     /// The working directory does not exist.
     #[error("cannot start in {0:?}: {1}")]
     Folder(PathBuf, io::Error),
+    /// The system refused what mcpreel needs for itself.
+    #[error("{0}")]
+    Tap(io::Error),
     /// The system refused.
     #[error("cannot start a process: {0}")]
     System(#[from] io::Error),

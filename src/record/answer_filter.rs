@@ -34,6 +34,11 @@ pub struct AnswerFilter {
 }
 
 impl AnswerFilter {
+    /// The beginning of a line that is held back.
+    pub fn held(&self) -> &[u8] {
+        &self.held
+    }
+
     /// Whether the beginning of a line is held back.
     pub fn holds(&self) -> bool {
         !self.held.is_empty()

@@ -14,6 +14,7 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Where a direction's bytes are written.
@@ -48,6 +49,8 @@ pub(crate) struct InjectableWriter {
     queue: Arc<Queue>,
     state: Mutex<State>,
     changed: Condvar,
+    /// How many of the peer's bytes are done with, since [`InjectableWriter::count_anew`].
+    passed: AtomicUsize,
 }
 
 struct State {
@@ -81,7 +84,33 @@ impl InjectableWriter {
             written: 0,
             waiting: 0,
         };
-        Self { direction, queue, state: Mutex::new(state), changed: Condvar::new() }
+        Self { direction, queue, state: Mutex::new(state), changed: Condvar::new(), passed: AtomicUsize::new(0) }
+    }
+
+    /// Where the copy goes.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Begins to count the peer's bytes.
+    pub(crate) fn count_anew(&self) {
+        self.passed.store(0, Ordering::Relaxed);
+    }
+
+    /// What is done here counts as this many bytes of the peer.
+    pub(crate) fn stands_for<T>(&self, length: usize, done: impl FnOnce() -> T) -> T {
+        let before = self.passed.load(Ordering::Relaxed);
+        let outcome = done();
+        self.passed.store(before + length, Ordering::Relaxed);
+        outcome
+    }
+
+    /// After a panic: leaves the sink to the relay alone. Returns how many of the peer's bytes are done with.
+    pub(crate) fn give_up(&self) -> usize {
+        let mut state = self.state.lock();
+        (state.busy, state.sink) = (false, None);
+        self.changed.notify_all();
+        self.passed.load(Ordering::Relaxed)
     }
 
     /// The sink; `None` once it is closed.
@@ -198,7 +227,9 @@ impl InjectableWriter {
             return Ok(());
         }
         self.queue.push(ChunkSource::Messages(self.direction), bytes);
-        write_all(sink.as_fd(), bytes).map_err(|(_, lost)| lost)
+        let written = write_all(sink.as_fd(), bytes).map_err(|(_, lost)| lost);
+        self.passed.fetch_add(bytes.len() - written.err().unwrap_or(0), Ordering::Relaxed);
+        written
     }
 
     /// Writes the pending messages. The error counts the peer's own bytes, of which none are lost here.

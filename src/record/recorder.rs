@@ -13,6 +13,7 @@ use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
 use super::repack;
 use super::storage::{ReelStore, Sink};
 use crate::platform::thread_priority;
+use crate::process::threads;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::share::Redaction;
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
@@ -24,6 +25,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::process::ExitStatus;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -87,15 +89,19 @@ impl Recorder {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub(crate) fn start(store: impl ReelStore + 'static, mut options: RecorderOptions) -> io::Result<Self> {
+    pub(crate) fn start(mut store: impl ReelStore + 'static, mut options: RecorderOptions) -> io::Result<Self> {
         let base = Instant::now();
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         options.header.created = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
         let queue = Arc::new(Queue::new(options.queue_bytes, options.on_overload, base));
         let status = Arc::<RecordingStatus>::default();
+        let (sender, work) = channel::<Work<_>>();
+        // Its work comes afterwards, so that without a thread no reel is begun.
+        let thread = threads::start("recorder", move || work.recv().map(Work::run).unwrap_or_default());
+        let thread = thread.inspect_err(|_| drop(store.next().map(|mut empty| empty.discard())))?;
         let mut work = Work::new(store, Arc::clone(&queue), Arc::clone(&status), options);
         work.resume_now();
-        let thread = std::thread::Builder::new().name("recorder".into()).spawn(move || work.run())?;
+        let _ = sender.send(work);
         Ok(Self { queue, status, thread: Some(thread) })
     }
 
@@ -126,7 +132,7 @@ impl Recorder {
 
     fn end(&mut self) -> Summary {
         self.queue.close();
-        let crashed = |_| Summary { failure: Some("the recorder crashed; this is a bug".into()), ..Summary::default() };
+        let crashed = |_| Summary { failure: Some(CRASHED.into()), ..Summary::default() };
         self.thread.take().map(|thread| thread.join().unwrap_or_else(crashed)).unwrap_or_default()
     }
 }
@@ -144,12 +150,25 @@ pub(crate) fn give_way() {
     thread_priority::lower(LESS_PRIORITY);
 }
 
-/// Releases the relays when it is dropped.
-struct Abandon(Arc<Queue>);
+/// What is reported if the recorder's thread panics.
+const CRASHED: &str = "the recorder crashed; this is a bug";
+
+/// Releases the relays when it is dropped. If the recorder crashed, others learn that nothing is recorded any more.
+struct Abandon {
+    queue: Arc<Queue>,
+    status: Arc<RecordingStatus>,
+    is_required: bool,
+}
 
 impl Drop for Abandon {
     fn drop(&mut self) {
-        self.0.abandon();
+        self.queue.abandon();
+        if std::thread::panicking() {
+            self.status.fails(CRASHED);
+            if self.is_required {
+                self.status.give_up(CRASHED);
+            }
+        }
     }
 }
 
@@ -223,7 +242,8 @@ impl<T: ReelStore> Work<T> {
     fn run(mut self) -> Summary {
         give_way();
         // However this thread ends, no relay may wait for it.
-        let _guard = Abandon(Arc::clone(&self.queue));
+        let (queue, status) = (Arc::clone(&self.queue), Arc::clone(&self.status));
+        let _guard = Abandon { queue, status, is_required: self.is_required };
         let mut batch = Batch::default();
         let mut last_traffic = Instant::now();
         loop {

@@ -181,6 +181,11 @@ impl End {
         self.status.reel().unwrap_or_else(|| self.place.clone())
     }
 
+    /// Removes the reel of a session that did not begin.
+    pub(crate) fn discard(&self) {
+        self.status.discard();
+    }
+
     /// Reports how recording went: always what was lost, and with `is_verbose` the number of events.
     ///
     /// # Errors

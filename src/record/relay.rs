@@ -5,15 +5,18 @@
 
 use super::answer_filter::{AnswerFilter, StreamPiece};
 use super::injectable_writer::{InjectableWriter, Sink};
-use super::queue::{ChunkSource, Queue};
+use super::queue::{ChunkSource, Queue, Ready};
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::Filtered;
+use crate::trace::{EventKind, Flags};
 use crate::wire::Direction;
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use serde_json::json;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -49,6 +52,9 @@ pub(crate) trait RelayHandler {
     fn forward(&mut self, bytes: &[u8]) -> Result<(), usize>;
     /// Ends the source: writes what was held back.
     fn finish(&mut self) -> Result<(), usize>;
+    /// After a panic: nothing is recorded or injected any more. Returns what is left to write of these bytes, the last
+    /// ones that came, and of what was held back before.
+    fn give_up(&mut self, bytes: &[u8]) -> Vec<u8>;
 }
 
 /// Bytes that are not messages: standard error.
@@ -74,6 +80,20 @@ impl RelayHandler for PlainRelay<'_> {
     fn finish(&mut self) -> Result<(), usize> {
         Ok(())
     }
+
+    fn give_up(&mut self, bytes: &[u8]) -> Vec<u8> {
+        // Only recording can panic, and it comes first.
+        note_crash(self.queue, Flags::SERVER_TO_CLIENT);
+        bytes.to_vec()
+    }
+}
+
+/// Notes in the reel that a relay goes on without it.
+fn note_crash(queue: &Queue, direction: Flags) {
+    let reported =
+        json!({"what": "failed", "reason": "the relay crashed; this is a bug; what follows is not recorded"});
+    let ready = Ready { flags: direction.with(Flags::FAILED), ..Ready::about(EventKind::Transport, 0) };
+    let _ = catch_unwind(AssertUnwindSafe(|| queue.note(ready, &reported)));
 }
 
 /// One direction of messages: removes answers to injected requests and writes the rest. While no answer is expected,
@@ -83,6 +103,8 @@ pub(crate) struct Messages<'a> {
     writer: &'a InjectableWriter,
     answers: &'a Answers,
     answer_filter: &'a Mutex<AnswerFilter>,
+    /// What was held back before the last bytes came.
+    held: Vec<u8>,
 }
 
 impl<'a> Messages<'a> {
@@ -93,7 +115,13 @@ impl<'a> Messages<'a> {
         answers: &'a Answers,
         answer_filter: &'a Mutex<AnswerFilter>,
     ) -> Self {
-        Self { direction, writer, answers, answer_filter }
+        Self { direction, writer, answers, answer_filter, held: Vec::new() }
+    }
+
+    fn begin(&mut self) {
+        self.writer.count_anew();
+        self.held.clear();
+        self.held.extend_from_slice(self.answer_filter.lock().held());
     }
 
     /// Runs the answer filter and handles each piece.
@@ -113,11 +141,12 @@ impl<'a> Messages<'a> {
             Filtered::Pass => return self.writer.write(whole),
             Filtered::RemovedAnswer(taken) => {
                 self.writer.record_taken(payload, framing);
-                (taken, Ok(()))
+                self.writer.stands_for(whole.len(), || (taken, Ok(())))
             }
             Filtered::Cut(rest, taken) => {
                 taken.iter().for_each(|answer| self.writer.record_taken(answer.message, framing));
-                (taken, self.writer.write(&[&rest, framing.terminator()].concat()))
+                let rest = [&rest, framing.terminator()].concat();
+                self.writer.stands_for(whole.len(), || (taken, self.writer.write(&rest)))
             }
         };
         Answers::deliver(taken);
@@ -131,6 +160,7 @@ impl RelayHandler for Messages<'_> {
     }
 
     fn forward(&mut self, bytes: &[u8]) -> Result<(), usize> {
+        self.begin();
         if self.answers.awaits(self.direction) {
             self.filtered(|answer_filter, out| answer_filter.push(bytes, out))
         } else {
@@ -139,7 +169,15 @@ impl RelayHandler for Messages<'_> {
     }
 
     fn finish(&mut self) -> Result<(), usize> {
+        self.begin();
         self.filtered(|answer_filter, out| answer_filter.finish(out))
+    }
+
+    fn give_up(&mut self, bytes: &[u8]) -> Vec<u8> {
+        note_crash(self.writer.queue(), Flags::toward(self.direction));
+        let came = [&self.held, bytes].concat();
+        let passed = self.writer.give_up().min(came.len());
+        came[passed..].to_vec()
     }
 }
 
@@ -151,8 +189,8 @@ pub(crate) fn pump(source: impl AsFd, onward: &mut impl RelayHandler, activity: 
     loop {
         activity.busy.store(false, Ordering::Release);
         match wait(source.as_fd(), sink.as_fd()) {
-            Ready::SinkGone => return Ended::SinkClosed { undelivered: 0 },
-            Ready::Source => activity.busy.store(true, Ordering::Release),
+            NextStep::SinkGone => return Ended::SinkClosed { undelivered: 0 },
+            NextStep::Source => activity.busy.store(true, Ordering::Release),
         }
         let got = match rustix::io::read(&source, &mut chunk) {
             Ok(0) => break,
@@ -161,30 +199,57 @@ pub(crate) fn pump(source: impl AsFd, onward: &mut impl RelayHandler, activity: 
             Err(_) => break,
         };
         activity.moved.fetch_add(1, Ordering::Release);
-        if let Err(undelivered) = onward.forward(&chunk[..got]) {
-            return Ended::SinkClosed { undelivered };
+        match catch_unwind(AssertUnwindSafe(|| onward.forward(&chunk[..got]))) {
+            Ok(Ok(())) => {}
+            Ok(Err(undelivered)) => return Ended::SinkClosed { undelivered },
+            Err(_) => return pump_plainly(source.as_fd(), &sink, &onward.give_up(&chunk[..got]), activity),
         }
     }
-    match onward.finish() {
-        Ok(()) => Ended::SourceClosed,
-        Err(undelivered) => Ended::SinkClosed { undelivered },
+    match catch_unwind(AssertUnwindSafe(|| onward.finish())) {
+        Ok(Ok(())) => Ended::SourceClosed,
+        Ok(Err(undelivered)) => Ended::SinkClosed { undelivered },
+        Err(_) => pump_plainly(source.as_fd(), &sink, &onward.give_up(&[]), activity),
     }
 }
 
-enum Ready {
+/// Writes `rest`, then relays until one end closes, without recording.
+fn pump_plainly(source: BorrowedFd<'_>, sink: &Sink, rest: &[u8], activity: &Activity) -> Ended {
+    let mut chunk = vec![0u8; CHUNK];
+    let mut written = write_all(sink.as_fd(), rest);
+    loop {
+        if let Err((_, undelivered)) = written {
+            return Ended::SinkClosed { undelivered };
+        }
+        activity.busy.store(false, Ordering::Release);
+        match wait(source, sink.as_fd()) {
+            NextStep::SinkGone => return Ended::SinkClosed { undelivered: 0 },
+            NextStep::Source => activity.busy.store(true, Ordering::Release),
+        }
+        let got = match rustix::io::read(source, &mut chunk) {
+            Ok(0) => return Ended::SourceClosed,
+            Ok(got) => got,
+            Err(Errno::INTR | Errno::AGAIN) => 0,
+            Err(_) => return Ended::SourceClosed,
+        };
+        activity.moved.fetch_add(1, Ordering::Release);
+        written = write_all(sink.as_fd(), &chunk[..got]);
+    }
+}
+
+enum NextStep {
     Source,
     SinkGone,
 }
 
 /// Waits until the source has bytes or ends, or the sink's reader is gone.
-fn wait(source: BorrowedFd<'_>, sink: BorrowedFd<'_>) -> Ready {
+fn wait(source: BorrowedFd<'_>, sink: BorrowedFd<'_>) -> NextStep {
     let mut fds = [PollFd::from_borrowed_fd(source, PollFlags::IN), PollFd::from_borrowed_fd(sink, PollFlags::empty())];
     loop {
         match poll(&mut fds, None) {
             Err(Errno::INTR) => continue,
-            Err(_) => return Ready::Source,
-            Ok(_) if fds[1].revents().intersects(PollFlags::ERR | PollFlags::HUP) => return Ready::SinkGone,
-            Ok(_) => return Ready::Source,
+            Err(_) => return NextStep::Source,
+            Ok(_) if fds[1].revents().intersects(PollFlags::ERR | PollFlags::HUP) => return NextStep::SinkGone,
+            Ok(_) => return NextStep::Source,
         }
     }
 }
@@ -212,7 +277,6 @@ mod tests {
     use super::super::queue::{Batch, Entry, OnOverload};
     use super::*;
     use crate::sessions::answers::PendingAnswer;
-    use crate::trace::Flags;
     use proptest::prelude::*;
     use std::io::{Read, Write};
     use std::time::{Duration, Instant};
@@ -268,6 +332,80 @@ mod tests {
         );
         assert_eq!(ended, Ended::SinkClosed { undelivered: 0 });
         drop(into);
+    }
+
+    /// Passes some bytes on, then panics.
+    struct Crashing {
+        sink: Sink,
+        passes: usize,
+    }
+
+    impl RelayHandler for Crashing {
+        fn sink(&self) -> Option<Sink> {
+            Some(Arc::clone(&self.sink))
+        }
+
+        fn forward(&mut self, bytes: &[u8]) -> Result<(), usize> {
+            write_all(self.sink.as_fd(), &bytes[..self.passes]).expect("written");
+            panic!("a crash that the test wants");
+        }
+
+        fn finish(&mut self) -> Result<(), usize> {
+            panic!("a crash that the test wants");
+        }
+
+        fn give_up(&mut self, bytes: &[u8]) -> Vec<u8> {
+            bytes.get(self.passes..).unwrap_or_default().to_vec()
+        }
+    }
+
+    #[test]
+    fn a_relay_that_crashes_goes_on_without_recording() {
+        for text in [&b"one\ntwo\n"[..], b""] {
+            let (source, mut into) = io::pipe().expect("a pipe");
+            let (mut out, sink) = io::pipe().expect("a pipe");
+            into.write_all(text).expect("written");
+            let mut crashing = Crashing { sink: Arc::new(sink), passes: 3 };
+            let relay = std::thread::spawn(move || pump(source, &mut crashing, &Activity::default()));
+            let mut first = vec![0; text.len()];
+            out.read_exact(&mut first).expect("read");
+            let more: &[u8] = if text.is_empty() { b"" } else { b"later" };
+            into.write_all(more).expect("written");
+            drop(into);
+            let mut rest = Vec::new();
+            out.read_to_end(&mut rest).expect("read");
+            assert_eq!((first.as_slice(), rest.as_slice()), (text, more));
+            assert_eq!(relay.join().expect("ends"), Ended::SourceClosed);
+        }
+    }
+
+    /// An answer is delivered to a caller whose code panics, in the middle of a chunk.
+    #[test]
+    fn after_a_crash_the_peers_bytes_go_on_where_they_were() {
+        let (mut out, sink) = io::pipe().expect("a pipe");
+        let queue = queue();
+        let s2c = Direction::ServerToClient;
+        let writer = InjectableWriter::new(s2c, Arc::clone(&queue), Arc::new(sink));
+        let (answers, answer_filter) = (Answers::default(), Mutex::default());
+        let until = Instant::now() + Duration::from_secs(60);
+        let deliver = Arc::new(|_| panic!("a crash that the test wants"));
+        answers
+            .ask((0, C2S, "mcpreel-0123abcd-0".into()), PendingAnswer { owner: 0, until, deliver })
+            .expect("accepted");
+        let (source, mut into) = io::pipe().expect("a pipe");
+        into.write_all(format!("before\n{}\nafter\nhalf a li", answer_text(0)).as_bytes()).expect("written");
+        into.write_all(b"ne\n").expect("written");
+        drop(into);
+        let mut messages = Messages::new(s2c, &writer, &answers, &answer_filter);
+        assert_eq!(pump(source, &mut messages, &Activity::default()), Ended::SourceClosed);
+        writer.close();
+        let mut got = String::new();
+        out.read_to_string(&mut got).expect("text");
+        assert_eq!(got, "before\nafter\nhalf a line\n");
+        let mut batch = Batch::default();
+        queue.take(&mut batch, Some(Duration::ZERO));
+        let noted = |entry: &Entry| matches!(entry, Entry::Event { ready, .. } if ready.flags.has(Flags::FAILED));
+        assert_eq!(batch.entries.iter().filter(|entry| noted(entry)).count(), 1);
     }
 
     /// What a server sends: lines of its own, answers to injected requests, and a stray piece.

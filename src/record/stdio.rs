@@ -6,8 +6,10 @@ use super::injectable_writer::{InjectableWriter, Sink};
 use super::queue::{ChunkSource, Queue, Ready};
 use super::recorder::{Recorder, Summary};
 use super::relay::{Activity, Ended, Messages, PlainRelay, RelayHandler, pump};
+use super::startup_error;
 use crate::platform::ignored_signals;
 use crate::process::child::{ServerCommand, SpawnError};
+use crate::process::threads;
 use crate::redact;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{Control, InjectionProgress, Session};
@@ -22,12 +24,12 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Origin;
 use std::fs::File;
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd;
-use std::process::{Child, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long the output of a dead server's descendants may be silent before mcpreel exits.
@@ -110,7 +112,7 @@ pub(crate) fn described(server: &ServerCommand) -> serde_json::Map<String, serde
 /// `control` is the session's control socket.
 ///
 /// # Errors
-/// The server, a thread or the control socket cannot be started.
+/// The server or a thread cannot be started. Then there is no server, and nothing was read from the client.
 pub(crate) fn run(
     command: &ServerCommand,
     recorder: Recorder,
@@ -121,20 +123,28 @@ pub(crate) fn run(
     // Signals are caught from here on, so that an early one reaches the server, too. Signals that were ignored stay
     // ignored, also for the server.
     let caught = FLUSH_BYTES.into_iter().filter(|signal| !ignored_signals::contains(*signal));
-    let signals = SignalsInfo::<WithOrigin>::new(caught)?;
+    let signals = SignalsInfo::<WithOrigin>::new(caught).map_err(SpawnError::Tap)?;
     let recording = Arc::clone(recorder.status());
-    let mut child = command.prepare()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    describe.insert("pid".into(), child.id().into());
-    recorder.note(EventKind::StreamOpened, &describe);
     let (sender, notices) = channel();
     let server_gone = Arc::new(AtomicBool::new(false));
     let was_signalled = Arc::new(AtomicBool::new(false));
-    pass_signals_on(signals, &child, [&server_gone, &was_signalled].map(Arc::clone), sender.clone());
-    end_without_recording(&recording, &child, &server_gone);
     let answers = Arc::new(Answers::default());
-    let (output, ways) = start_lanes(&mut child, recorder.queue(), &sender, to_client, &answers)?;
+    // All threads exist before the server does: a server whose traffic nobody relays must not be started.
+    let starting_line = StartingLine::default();
+    let flags = [&server_gone, &was_signalled].map(Arc::clone);
+    pass_signals_on(signals, &starting_line, flags, sender.clone()).map_err(SpawnError::Tap)?;
+    let ((to_server, from_server, stderr), inner_ends) = pipes().map_err(SpawnError::Tap)?;
+    let lanes = Lanes { queue: recorder.queue(), notices: &sender, starting_line: &starting_line };
+    let outer_ends = (to_server, from_server, stderr);
+    let (output, ways) = lanes.start(outer_ends, to_client, &answers).map_err(SpawnError::Tap)?;
+    let mut child = start_server(command, inner_ends)?;
+    describe.insert("pid".into(), child.id().into());
+    recorder.note(EventKind::StreamOpened, &describe);
+    startup_error::begin();
+    starting_line.go(&child);
+    end_without_recording(&recording, &child, &server_gone);
     if let Some(control) = control {
-        control.start(Arc::new(Live { ways: ways.clone(), to_client }), answers)?;
+        control.start(Arc::new(Live { ways: ways.clone(), to_client }), answers);
     }
     let status = child.wait()?;
     server_gone.store(true, Ordering::Release);
@@ -145,6 +155,52 @@ pub(crate) fn run(
     recorder.queue().end(ChunkSource::Messages(Direction::ServerToClient));
     recorder.note_end(Some(status), !was_signalled.load(Ordering::Acquire), Some("server exit"));
     Ok(TapOutcome { status, summary: recorder.finish() })
+}
+
+/// Our ends of the server's standard input, standard output and standard error.
+type OuterEnds = (PipeWriter, PipeReader, PipeReader);
+
+/// The server's ends.
+type InnerEnds = (PipeReader, PipeWriter, PipeWriter);
+
+fn pipes() -> io::Result<(OuterEnds, InnerEnds)> {
+    let (stdin, to_server) = io::pipe()?;
+    let (from_server, stdout) = io::pipe()?;
+    let (errors, stderr) = io::pipe()?;
+    Ok(((to_server, from_server, errors), (stdin, stdout, stderr)))
+}
+
+/// Starts the server. Its ends of the pipes are closed here.
+fn start_server(command: &ServerCommand, (stdin, stdout, stderr): InnerEnds) -> Result<Child, SpawnError> {
+    Ok(command.prepare()?.stdin(stdin).stdout(stdout).stderr(stderr).spawn()?)
+}
+
+/// Where the threads of a session wait until the server runs. If it does not start, they end and have touched nothing.
+#[derive(Default)]
+struct StartingLine(Arc<OnceLock<Option<Pid>>>);
+
+impl StartingLine {
+    /// Lets the threads begin.
+    fn go(&self, child: &Child) {
+        let _ = self.0.set(i32::try_from(child.id()).ok().and_then(Pid::from_raw));
+    }
+
+    /// Starts a thread that begins when the server runs, whose number it gets.
+    fn thread(&self, name: &str, run: impl FnOnce(Pid) + Send + 'static) -> io::Result<()> {
+        let server = Arc::clone(&self.0);
+        let begin = move || {
+            if let Some(pid) = server.wait() {
+                run(*pid);
+            }
+        };
+        threads::start(name, begin).map(drop)
+    }
+}
+
+impl Drop for StartingLine {
+    fn drop(&mut self) {
+        let _ = self.0.set(None);
+    }
 }
 
 /// Ends the server when its recording is given up: sends SIGTERM, then SIGKILL.
@@ -162,7 +218,9 @@ fn end_without_recording(status: &RecordingStatus, child: &Child, server_gone: &
             }
         };
         // Must not block the recorder's thread, which calls this.
-        let _ = std::thread::Builder::new().name("ender".into()).spawn(end);
+        if threads::start("ender", end).is_err() {
+            let _ = rustix::process::kill_process(pid, Signal::TERM);
+        }
     });
 }
 
@@ -170,12 +228,11 @@ fn end_without_recording(status: &RecordingStatus, child: &Child, server_gone: &
 /// has exited, its process id may belong to another process, so a signal only ends the wait for its output.
 fn pass_signals_on(
     mut signals: SignalsInfo<WithOrigin>,
-    child: &Child,
+    starting_line: &StartingLine,
     [server_gone, was_signalled]: [Arc<AtomicBool>; 2],
     notices: Sender<TapNotice>,
-) {
-    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
-    std::thread::spawn(move || {
+) -> io::Result<()> {
+    starting_line.thread("signals", move |server| {
         for Origin { signal, process, .. } in signals.forever() {
             was_signalled.store(true, Ordering::Release);
             if server_gone.load(Ordering::Acquire) {
@@ -183,64 +240,88 @@ fn pass_signals_on(
             } else if process.is_some()
                 && let Some(signal) = Signal::from_named_raw(signal)
             {
-                let _ = rustix::process::kill_process(pid, signal);
+                let _ = rustix::process::kill_process(server, signal);
             }
         }
-    });
+    })
 }
 
 /// The activity of the two output lanes, and the relays to the server and to the client.
-type Lanes = ([(ChunkSource, Arc<Activity>); 2], [Arc<RelayDirection>; 2]);
+type Started = ([(ChunkSource, Arc<Activity>); 2], [Arc<RelayDirection>; 2]);
 
-/// Starts one relay thread per lane; each reports when it ends.
-fn start_lanes(
-    child: &mut Child,
-    queue: &Arc<Queue>,
-    notices: &Sender<TapNotice>,
-    to_client: ToClient,
-    answers: &Arc<Answers>,
-) -> io::Result<Lanes> {
-    let missing = || io::Error::other("a pipe to the server is missing");
-    let (stdin, stdout, stderr) = (
-        child.stdin.take().ok_or_else(missing)?,
-        child.stdout.take().ok_or_else(missing)?,
-        child.stderr.take().ok_or_else(missing)?,
-    );
-    let way = |direction, sink| Arc::new(RelayDirection::new(direction, Arc::clone(queue), sink, Arc::clone(answers)));
-    let to_server = way(Direction::ClientToServer, Arc::new(stdin));
-    let null = Arc::new(File::options().write(true).open("/dev/null")?);
-    let out: Sink = match to_client {
-        ToClient::Nowhere => Arc::clone(&null) as Sink,
-        ToClient::Stdout => Arc::new(rustix::stdio::stdout()),
-    };
-    let from_server = way(Direction::ServerToClient, out);
-    let way = Arc::clone(&to_server);
-    start_lane(ChunkSource::Messages(Direction::ClientToServer), queue, notices, move |activity| {
-        let ended = way.pump(rustix::stdio::stdin(), activity);
-        if matches!(ended, Ended::SinkClosed { .. }) {
-            // The client's next write must fail, as it would without mcpreel.
-            let _ = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null)?));
-        }
-        ended
-    })?;
-    let lane = ChunkSource::Messages(Direction::ServerToClient);
-    let way = Arc::clone(&from_server);
-    let output = start_lane(lane, queue, notices, move |activity| {
-        let ended = way.pump(stdout, activity);
-        if to_client == ToClient::Stdout {
-            // The client must see the end of the output, even if the server lives on.
-            let _ = rustix::stdio::dup2_stdout(&*null);
-        }
-        ended
-    })?;
-    let errors = Arc::clone(queue);
-    let errors = start_lane(ChunkSource::Stderr, queue, notices, move |activity| {
-        let sink = Arc::new(rustix::stdio::stderr());
-        let ended = pump(stderr, &mut PlainRelay { lane: ChunkSource::Stderr, queue: &errors, sink }, activity);
-        errors.end(ChunkSource::Stderr);
-        ended
-    })?;
-    Ok(([(lane, output), (ChunkSource::Stderr, errors)], [to_server, from_server]))
+/// What the relay threads share.
+struct Lanes<'a> {
+    queue: &'a Arc<Queue>,
+    notices: &'a Sender<TapNotice>,
+    starting_line: &'a StartingLine,
+}
+
+impl Lanes<'_> {
+    /// Starts one relay thread per lane; each reports when it ends.
+    fn start(
+        &self,
+        (to_server, from_server, stderr): OuterEnds,
+        to_client: ToClient,
+        answers: &Arc<Answers>,
+    ) -> io::Result<Started> {
+        let way = |direction, sink| {
+            Arc::new(RelayDirection::new(direction, Arc::clone(self.queue), sink, Arc::clone(answers)))
+        };
+        let to_server = way(Direction::ClientToServer, Arc::new(to_server));
+        let null = Arc::new(File::options().write(true).open("/dev/null")?);
+        let out: Sink = match to_client {
+            ToClient::Nowhere => Arc::clone(&null) as Sink,
+            ToClient::Stdout => Arc::new(rustix::stdio::stdout()),
+        };
+        let stdout = from_server;
+        let from_server = way(Direction::ServerToClient, out);
+        let way = Arc::clone(&to_server);
+        self.lane(ChunkSource::Messages(Direction::ClientToServer), move |activity| {
+            let ended = way.pump(rustix::stdio::stdin(), activity);
+            if matches!(ended, Ended::SinkClosed { .. }) {
+                // The client's next write must fail, as it would without mcpreel.
+                let _ = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null)?));
+            }
+            ended
+        })?;
+        let lane = ChunkSource::Messages(Direction::ServerToClient);
+        let way = Arc::clone(&from_server);
+        let output = self.lane(lane, move |activity| {
+            let ended = way.pump(stdout, activity);
+            if to_client == ToClient::Stdout {
+                // The client must see the end of the output, even if the server lives on.
+                let _ = rustix::stdio::dup2_stdout(&*null);
+            }
+            ended
+        })?;
+        let queue = Arc::clone(self.queue);
+        let errors = self.lane(ChunkSource::Stderr, move |activity| {
+            let sink = Arc::new(rustix::stdio::stderr());
+            let ended = pump(stderr, &mut PlainRelay { lane: ChunkSource::Stderr, queue: &queue, sink }, activity);
+            queue.end(ChunkSource::Stderr);
+            ended
+        })?;
+        Ok(([(lane, output), (ChunkSource::Stderr, errors)], [to_server, from_server]))
+    }
+
+    fn lane(
+        &self,
+        lane: ChunkSource,
+        run: impl FnOnce(&Activity) -> Ended + Send + 'static,
+    ) -> io::Result<Arc<Activity>> {
+        let (queue, notices, activity) = (Arc::clone(self.queue), self.notices.clone(), Arc::new(Activity::default()));
+        let watched = Arc::clone(&activity);
+        self.starting_line.thread(lane_name(lane), move |_| {
+            if let Ended::SinkClosed { undelivered } = run(&activity)
+                && undelivered > 0
+            {
+                let reported = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
+                queue.note(Ready::about(EventKind::Transport, 0), &reported);
+            }
+            let _ = notices.send(TapNotice::Ended(lane));
+        })?;
+        Ok(watched)
+    }
 }
 
 /// The parts that relay one direction of messages.
@@ -273,26 +354,6 @@ impl RelayDirection {
             let _ = Messages::new(self.direction, &self.writer, &self.answers, &self.answer_filter).finish();
         }
     }
-}
-
-fn start_lane(
-    lane: ChunkSource,
-    queue: &Arc<Queue>,
-    notices: &Sender<TapNotice>,
-    run: impl FnOnce(&Activity) -> Ended + Send + 'static,
-) -> io::Result<Arc<Activity>> {
-    let (queue, notices, activity) = (Arc::clone(queue), notices.clone(), Arc::new(Activity::default()));
-    let watched = Arc::clone(&activity);
-    std::thread::Builder::new().name(lane_name(lane).into()).spawn(move || {
-        if let Ended::SinkClosed { undelivered } = run(&activity)
-            && undelivered > 0
-        {
-            let reported = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
-            queue.note(Ready::about(EventKind::Transport, 0), &reported);
-        }
-        let _ = notices.send(TapNotice::Ended(lane));
-    })?;
-    Ok(watched)
 }
 
 fn lane_name(lane: ChunkSource) -> &'static str {

@@ -2,6 +2,8 @@
 //! traffic; this module records only the messages that it makes for the client.
 
 use super::queue::{Queue, Ready};
+use super::startup_error;
+use crate::process::threads;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{InjectionProgress, Session};
 use crate::trace::{EventKind, Flags};
@@ -46,8 +48,10 @@ pub(crate) async fn run(
     end: ServerEnd,
 ) -> io::Result<()> {
     let (sender, mut lines) = budget::queue(64);
-    read_messages(input, limit, "the client", move |came| drop(sender.blocking_send(came)))?;
     let (to_client, mut written) = write_lines(output)?;
+    // The last that can fail: until then, the client's input is free for the reason.
+    read_messages(input, limit, "the client", move |came| drop(sender.blocking_send(came)))?;
+    startup_error::begin();
     let mut open = HashSet::new();
     let mut grace_period = None;
     // Neither side waits for the other: at most one message per direction is held here.
@@ -230,7 +234,7 @@ type Writer = (budget::Sender<Vec<u8>>, oneshot::Receiver<io::Result<()>>);
 fn write_lines(mut output: impl Write + Send + 'static) -> io::Result<Writer> {
     let (sender, mut messages) = budget::queue::<Vec<u8>>(64);
     let (done, written) = oneshot::channel();
-    std::thread::Builder::new().name("stdout".into()).spawn(move || {
+    threads::start("stdout", move || {
         let mut write = || -> io::Result<()> {
             while let Some(message) = messages.blocking_recv() {
                 write_line(&mut output, &message)?;

@@ -12,6 +12,7 @@ use crate::error::{CommandError, ErrorKind, Notices};
 use crate::files::logins::{LoginClaim, Logins, LoginsLock};
 use crate::oauth::client::Registration;
 use crate::oauth::{self, Challenge, Grant, Identity, OAuthError, Secrets};
+use crate::process::threads;
 use crate::redact::redact_url;
 use crate::transport::Remote;
 use crate::transport::client::authorization_server::AuthorizationServers;
@@ -224,7 +225,7 @@ impl Keeper {
 
     async fn lock(&self) -> Result<LoginsLock, LoginError> {
         let logins = self.logins.clone();
-        let locked = tokio::task::spawn_blocking(move || logins.lock()).await;
+        let locked = threads::finish("lock", move || logins.lock()).await;
         let locked = locked.map_err(|error| LoginError::File(error.to_string()))?;
         locked.map_err(|error| LoginError::File(CommandError::writing(self.logins.path(), &error).message))
     }

@@ -9,7 +9,9 @@
 
 use super::answers::{AnswerEvent, Answers, PendingAnswer};
 use super::injection::request_id;
+use crate::error::Warn;
 use crate::process::supervisor::NO_HANDLERS;
+use crate::process::threads;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::sessions::sockets::{RejectedPeer, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
@@ -24,7 +26,6 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// The maximum length of a request line (16 MiB).
@@ -114,15 +115,20 @@ pub struct Control {
     /// The recording's status, if the session is recorded.
     pub recording: Option<Arc<RecordingStatus>>,
     /// Called with warnings for the session's user.
-    pub warn: Box<dyn Fn(&str) + Send>,
+    pub warn: Warn,
 }
 
 impl Control {
-    /// Starts answering on the socket, on threads of its own.
-    ///
-    /// # Errors
-    /// A thread cannot be started.
-    pub fn start(self, session: Arc<dyn Session>, answers: Arc<Answers>) -> io::Result<()> {
+    /// Starts answering on the socket, on threads of its own. If that fails, it is reported, and the session continues
+    /// without it.
+    pub fn start(self, session: Arc<dyn Session>, answers: Arc<Answers>) {
+        let warn = self.warn;
+        if let Err(error) = self.answer(session, answers) {
+            warn(&format!("other commands cannot use this session: {error}"));
+        }
+    }
+
+    fn answer(self, session: Arc<dyn Session>, answers: Arc<Answers>) -> io::Result<()> {
         let Self { listener, mut info, recording, warn } = self;
         listener.set_nonblocking(true)?;
         info.insert("version".to_owned(), VERSION.into());
@@ -135,7 +141,7 @@ impl Control {
             owners: AtomicU64::new(0),
         });
         let mut acceptor = Acceptor { public_listener: listener, abstract_listener: None, warn, has_warned: false };
-        Builder::new().name("control".into()).spawn(move || {
+        threads::start("control", move || {
             loop {
                 match acceptor.next() {
                     Ok(Some(stream)) => start_connection(&shared, stream),
@@ -155,7 +161,7 @@ struct Acceptor {
     public_listener: UnixListener,
     /// The name and listener of the abstract socket, once a caller has connected.
     abstract_listener: Option<(String, UnixListener)>,
-    warn: Box<dyn Fn(&str) + Send>,
+    warn: Warn,
     has_warned: bool,
 }
 
@@ -267,7 +273,7 @@ fn start_connection(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
     }
     let owner = shared.owners.fetch_add(1, Ordering::Relaxed);
     let theirs = Arc::clone(shared);
-    let spawned = Builder::new().name("controller".into()).spawn(move || {
+    let spawned = threads::start("controller", move || {
         let _ = serve_connection(&theirs, owner, stream);
         theirs.answers.give_up(owner, None);
         theirs.connected.fetch_sub(1, Ordering::AcqRel);
@@ -282,7 +288,7 @@ fn serve_connection(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStr
     let outbox = Arc::new(Outbox::new(stream.try_clone()?));
     let (to_write, answers) = (Arc::clone(&outbox), Arc::clone(&shared.answers));
     let twin = stream.try_clone()?;
-    let writer = Builder::new().name("controller".into()).spawn(move || to_write.write_out(twin, &answers, owner))?;
+    let writer = threads::start("controller", move || to_write.write_out(twin, &answers, owner))?;
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
     loop {

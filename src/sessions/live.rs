@@ -39,23 +39,12 @@ pub(crate) struct About {
 
 /// Creates the socket of a new session, and responds on it until the returned value is dropped. Returns `None` if the
 /// socket cannot be created, which is only reported.
-///
-/// # Errors
-///
-/// The thread of the socket cannot be started.
-pub(crate) fn open(
-    about: About,
-    session: Arc<dyn Session>,
-    answers: &Arc<Answers>,
-    warn: Warn,
-) -> Result<Option<BoundSocket>, CommandError> {
+pub(crate) fn open(about: About, session: Arc<dyn Session>, answers: &Arc<Answers>, warn: Warn) -> Option<BoundSocket> {
     let (bound, control) = open_socket(about, warn).unzip();
     if let Some(control) = control {
-        control.start(session, Arc::clone(answers)).map_err(|error| {
-            CommandError::new(ErrorKind::Internal, format!("cannot answer on the control socket: {error}"))
-        })?;
+        control.start(session, Arc::clone(answers));
     }
-    Ok(bound)
+    bound
 }
 
 /// Creates the socket of a new session. If that fails, it is reported and the session continues without it.
@@ -85,7 +74,7 @@ pub(crate) fn open_socket(about: About, warn: Warn) -> Option<(BoundSocket, Cont
     info.insert("transport".into(), about.transport.into());
     info.extend(about.listen.map(|url| ("listen".to_owned(), url.into())));
     info.insert("reel".into(), Value::Null);
-    Some((bound, Control { listener, info, recording: about.recording, warn: Box::new(warn) }))
+    Some((bound, Control { listener, info, recording: about.recording, warn }))
 }
 
 fn remedy(error: &SocketError) -> &'static str {

@@ -74,6 +74,13 @@ impl RecordingStatus {
         self.0.lock().place.as_ref().map(|place| place.path.clone())
     }
 
+    /// Removes the current reel, if it is still the file that was created.
+    pub(crate) fn discard(&self) {
+        if let Some(place) = self.0.lock().place.take().filter(CreatedFile::holds) {
+            let _ = std::fs::remove_file(&place.path);
+        }
+    }
+
     /// The members for the control socket. A missing file is noticed here at once, but by the recorder only when it
     /// writes.
     pub(crate) fn details(&self) -> Map<String, Value> {

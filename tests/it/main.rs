@@ -66,6 +66,7 @@ mod survive;
 #[cfg(target_os = "linux")]
 mod telemetry;
 mod terminal;
+mod threads;
 mod trace_format;
 mod transcripts;
 mod tui;

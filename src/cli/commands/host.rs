@@ -304,7 +304,7 @@ async fn talk(
     };
     let (session, delivery) = HostSession::new(names.clone(), Arc::clone(recorder.queue()), Arc::clone(&answers));
     // The socket exists as long as the conversation.
-    let _bound = live::open(about, Arc::new(session), &answers, note)?;
+    let _bound = live::open(about, Arc::new(session), &answers, note);
     let (links, queue) = (std::mem::take(&mut servers.links), Arc::clone(recorder.queue()));
     let runner = HostRunner::start(Host::new(config), links, model, delivery, queue);
     let mut talk = Talk::new(args, context, runner, input, routes);

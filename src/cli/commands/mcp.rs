@@ -126,8 +126,8 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<Outcome, CommandE
     };
     let (sender, arrivals) = channel();
     let runner = Runner::start(library, settings, &sender).map_err(failed)?;
-    startup_error::begin();
     read_messages(io::stdin(), args.limits.max_message, "the client", ServerInput::of_host(sender)).map_err(failed)?;
+    startup_error::begin();
     let report = |report: &Report| {
         if context.verbose > 0 {
             let line = text::json(&serde_json::to_value(report).unwrap_or_default());

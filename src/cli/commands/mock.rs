@@ -303,7 +303,6 @@ impl Mock<'_> {
         let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot serve: {error}"));
         let (sender, arrivals) = channel();
         stop_on_signal(sender.clone()).map_err(failed)?;
-        startup_error::begin();
         let (mut input, seen) = (MockInput::of_client(sender.clone()), Arc::clone(&observe));
         let input = move |incoming| {
             if let Incoming::Message(message) = &incoming {
@@ -313,6 +312,7 @@ impl Mock<'_> {
         };
         observe(0, SessionTraffic::Opened);
         read_messages(io::stdin(), self.limits.max_message, "the client", input).map_err(failed)?;
+        startup_error::begin();
         let session = MockSession::new(Arc::clone(library), settings);
         let out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
         let out = Observed { sink: out, observe: Arc::clone(&observe) };

@@ -10,7 +10,6 @@ use crate::overlay::{Overlay, Plan, Setting, schema};
 use crate::record::queue::{Queue, Ready};
 use crate::record::recorder::Recorder;
 use crate::record::recording::OnExisting;
-use crate::record::startup_error;
 use crate::record::stdio::described;
 use crate::record::stdio_to_url::{self, ServerEnd, SharedSession};
 use crate::redact;
@@ -151,10 +150,9 @@ async fn carry(
     let (orders, taken) = mpsc::channel(16);
     let shared =
         Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
-    let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, note)?;
+    let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, note);
     // Not the locked stdout: a client that does not read would keep the process from exiting.
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
-    startup_error::begin();
     let end = if process.is_some() { ServerEnd::OfInput } else { ServerEnd::WithTheLink };
     let carried = tokio::select! {
         carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken, end) => carried,

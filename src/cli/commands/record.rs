@@ -19,7 +19,6 @@ use crate::error::CommandError;
 use crate::files::reels;
 use crate::record::queue::OnOverload;
 use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
-use crate::record::startup_error;
 use crate::record::stdio;
 use crate::record::stdio::ToClient;
 use crate::redact;
@@ -197,9 +196,12 @@ fn record(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError>
     // The socket exists as long as the session.
     let (_bound, control) = live::open_socket(about, note).unzip();
     let (recorder, end) = recording.into_parts();
-    startup_error::begin();
-    let outcome =
-        stdio::run(&server, recorder, to_client, control, stdio::described(&server)).map_err(CommandError::spawning)?;
+    let outcome = stdio::run(&server, recorder, to_client, control, stdio::described(&server));
+    let outcome = outcome.map_err(|error| {
+        // Nothing began, so there is nothing to keep.
+        end.discard();
+        CommandError::spawning(error)
+    })?;
     followers.finish();
     end.report(&outcome.summary, reports_end(context), note)?;
     Ok(Outcome::Server(outcome.status))

@@ -570,7 +570,7 @@ fn open_socket(
     (transport, listen): (&'static str, Option<String>),
     serving: Serving,
     (answers, recorder): (&Arc<Answers>, Option<&SharedRecorder>),
-) -> Result<Option<BoundSocket>, CommandError> {
+) -> Option<BoundSocket> {
     let server = format!("mcpreel {name}");
     let about = live::About {
         name: name.to_owned(),
@@ -598,10 +598,10 @@ fn run_stdio(
     let helpers = besides.helpers(&mut config);
     let recorder = besides.recorder.clone();
     let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
-    let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, recorder.as_ref()))?;
+    let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, recorder.as_ref()));
     let begun = besides.start(&serving)?;
-    startup_error::begin();
     read_messages(io::stdin(), limits.max_message, "the host", ServerInput::of_host(sender.clone())).map_err(failed)?;
+    startup_error::begin();
     let receive = |report: &Report| {
         recorder.iter().for_each(|recorder| recorder.report(0, report));
         if let Some(known) = helpers.standing(report) {
@@ -665,7 +665,7 @@ fn run_listening(
         let listening = listening::bind(listen, note).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let way_in = (listening.transport(), Some(listening.door("/mcp")));
-        let _bound = open_socket(name, way_in, serving.clone(), (&answers, recorder.as_ref()))?;
+        let _bound = open_socket(name, way_in, serving.clone(), (&answers, recorder.as_ref()));
         let begun = besides.start(&serving)?;
         let options = &common.listening;
         let gateway =

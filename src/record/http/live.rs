@@ -4,6 +4,7 @@
 use super::Exchanges;
 use super::body::{BodyPiece, Reading};
 use super::injection_route::InjectionRoute;
+use crate::process::threads;
 use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
 use crate::record::injectable_writer::peer;
 use crate::sessions::control::{InjectionProgress, Session};
@@ -214,7 +215,7 @@ impl HttpSession {
         let listener = self.exchanges.listener(post.stream);
         let (message, until) = (request.clone(), Instant::now() + GRACE_PERIOD);
         let put = move || listener.is_some_and(|injection_queue| injection_queue.put(&message, until).is_ok());
-        if tokio::task::spawn_blocking(put).await.unwrap_or(false) {
+        if threads::finish("injector", put).await.unwrap_or(false) {
             return;
         }
         self.exchanges.record_injected(post.stream, Direction::ServerToClient, Framing::Whole, &request);

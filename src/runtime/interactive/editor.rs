@@ -6,6 +6,7 @@
 use super::lines::COMMANDS;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
+use crate::process::threads;
 use parking_lot::Mutex;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
@@ -59,6 +60,10 @@ struct Terminal {
     before: Option<Termios>,
 }
 
+fn no_thread(error: std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Internal, error.to_string())
+}
+
 impl Drop for Terminal {
     fn drop(&mut self) {
         self.printer = None;
@@ -79,7 +84,8 @@ impl Lines {
         let words = Words::default();
         let (sender, lines) = mpsc::channel(READ_AHEAD);
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-            std::thread::spawn(move || read_pipe(std::io::stdin().lock(), |typed| sender.blocking_send(typed).is_ok()));
+            let read = move || read_pipe(std::io::stdin().lock(), |typed| sender.blocking_send(typed).is_ok());
+            threads::start("stdin", read).map_err(no_thread)?;
             return Ok(Self { lines, terminal: None, words });
         }
         let failed = |error: ReadlineError| CommandError::new(ErrorKind::Internal, format!("no line editor: {error}"));
@@ -93,9 +99,10 @@ impl Lines {
         }
         let mut beside = editor.create_external_printer().map_err(failed)?;
         let (printer, texts) = std_mpsc::channel::<String>();
-        let prints = std::thread::spawn(move || texts.iter().for_each(|text| drop(beside.print(text))));
+        let print = move || texts.iter().for_each(|text| drop(beside.print(text)));
+        let prints = threads::start("printer", print).map_err(no_thread)?;
         let (ask, asked) = std_mpsc::channel();
-        std::thread::spawn(move || {
+        let edit = move || {
             while asked.recv().is_ok() {
                 let typed = match editor.readline("you> ") {
                     Ok(line) => {
@@ -112,7 +119,8 @@ impl Lines {
             if let Some(history) = &history {
                 let _ = editor.save_history(history);
             }
-        });
+        };
+        threads::start("editor", edit).map_err(no_thread)?;
         Ok(Self {
             lines,
             terminal: Some(Terminal { ask, printer: Some(printer), prints: Some(prints), before }),

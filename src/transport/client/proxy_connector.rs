@@ -1,18 +1,19 @@
 //! Connects to a host, directly or through the proxy that the environment sets for it.
 
 use super::http::HttpError;
+use crate::process::threads;
 use crate::wire::text::error_chain;
 use hyper::Uri;
 use hyper::header::HeaderValue;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
-use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
+use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -35,7 +36,6 @@ pub(crate) type AddressFilter = fn(IpAddr) -> bool;
 /// The system's resolver. Its errors have a type, by which the cause of a failed connection is found.
 #[derive(Clone)]
 struct NameLookup {
-    system: GaiResolver,
     /// A name with any address that this does not permit is refused.
     permits: Option<AddressFilter>,
 }
@@ -45,14 +45,17 @@ impl Service<Name> for NameLookup {
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<IntoIter<SocketAddr>, BoxError>> + Send>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.system.poll_ready(context).map_err(|error| UnknownName(error).into())
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
-        let (lookup, permits) = (self.system.call(name.clone()), self.permits);
+        let permits = self.permits;
         Box::pin(async move {
-            let found: Vec<SocketAddr> = lookup.await.map_err(UnknownName)?.collect();
+            let host = name.to_string();
+            // The connector sets the port.
+            let lookup = move || (host.as_str(), 0).to_socket_addrs();
+            let found: Vec<SocketAddr> = threads::finish("resolver", lookup).await?.map_err(UnknownName)?.collect();
             match found.iter().find(|at| permits.is_some_and(|permits| !permits(at.ip()))) {
                 Some(at) => Err(HttpError::Address(name.to_string(), at.ip()).into()),
                 None => Ok(found.into_iter()),
@@ -110,7 +113,7 @@ impl ProxyConnector {
 }
 
 fn tcp(permits: Option<AddressFilter>, limit: Duration) -> HttpConnector<NameLookup> {
-    let mut tcp = HttpConnector::new_with_resolver(NameLookup { system: GaiResolver::new(), permits });
+    let mut tcp = HttpConnector::new_with_resolver(NameLookup { permits });
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(limit));

@@ -1,5 +1,6 @@
 //! Messages as lines over two byte streams: a child's pipes, a Unix socket, or TCP.
 
+use crate::process::threads;
 use crate::transport::budget::{BudgetPermit, IntakeLimits, Receiver, Sender};
 use crate::transport::client::http::HttpError;
 use crate::transport::client::proxy_connector::UnknownName;
@@ -8,12 +9,12 @@ use crate::transport::local::stdio::{ByteObserver, Pipe};
 use crate::wire::MessageLimit;
 use crate::wire::Messages;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpStream, UnixStream, lookup_host};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -57,7 +58,12 @@ async fn connect_by_name(address: &str) -> io::Result<TcpStream> {
         io::ErrorKind::InvalidInput => error,
         _ => io::Error::other(UnknownName(error)),
     };
-    let found: Vec<SocketAddr> = lookup_host(address).await.map_err(of_name)?.collect();
+    if let Ok(address) = address.parse::<SocketAddr>() {
+        return TcpStream::connect(address).await;
+    }
+    let name = address.to_owned();
+    let lookup = move || name.to_socket_addrs();
+    let found: Vec<SocketAddr> = threads::finish("resolver", lookup).await?.map_err(of_name)?.collect();
     TcpStream::connect(&found[..]).await
 }
 

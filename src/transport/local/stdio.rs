@@ -1,6 +1,7 @@
 //! A server on stdio, started as a child process, as a [`Link`].
 
 use crate::process::child::{ServerCommand, SpawnError};
+use crate::process::threads;
 use crate::transport::budget::{IntakeLimits, Sender};
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::local::lines::{read_lines, write_lines};
@@ -125,7 +126,7 @@ pub(crate) fn read_messages(
     peer: &'static str,
     mut pass_on: impl FnMut(Incoming) + Send + 'static,
 ) -> io::Result<()> {
-    std::thread::Builder::new().name("stdin".into()).spawn(move || {
+    threads::start("stdin", move || {
         let mut messages = Messages::within(limit.bytes());
         let mut chunk = vec![0u8; 64 << 10];
         let mut taken = Ok(());

@@ -6,7 +6,6 @@ use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, url_name};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::recording::OnExisting;
-use crate::record::startup_error;
 use crate::record::stdio_to_url::{self, ServerEnd, SharedSession};
 use crate::redact;
 use crate::runtime;
@@ -64,10 +63,9 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
         let shared =
             Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
         let about = about(name, redact::redact_url(&remote.url), "stdio", recording.status());
-        let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, note)?;
+        let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, note);
         // Not the locked stdout: a client that does not read would keep the process from exiting.
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
-        startup_error::begin();
         let carried = tokio::select! {
             carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken, ServerEnd::WithTheLink) => carried,
             _ = terminate.recv() => Ok(()),

@@ -103,7 +103,7 @@ async fn proxy(
     let (login, runtime) = (remote.login.clone(), Handle::current());
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, login, runtime };
     let about = live::About { listen: Some(door.clone()), ..super::about(name, shown, "http", recording.status()) };
-    let _bound = live::open(about, Arc::new(session), exchanges.answers(), note)?;
+    let _bound = live::open(about, Arc::new(session), exchanges.answers(), note);
     let _ready = args.listening.ready(&door, "http")?;
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
@@ -152,7 +152,7 @@ async fn gateway(
     let session = GatewaySession { gateway: Arc::clone(&gateway), bridge: Arc::clone(&bridge) };
     let about = super::about(name, shown, listening.transport(), recording.status());
     let about = live::About { listen: Some(listening.door("/mcp")), ..about };
-    let _bound = live::open(about, Arc::new(session), bridge.answers(), note)?;
+    let _bound = live::open(about, Arc::new(session), bridge.answers(), note);
     let _ready = args.listening.ready(&listening.door("/mcp"), listening.transport())?;
     listening::until_ended(Arc::clone(&gateway).serve(listening.listener)).await?;
     gateway.finish().await;

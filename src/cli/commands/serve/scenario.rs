@@ -9,6 +9,7 @@ use crate::cli::verdict::{self, Junit};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::EraChoice;
+use crate::process::threads;
 use crate::protocol::Era;
 use crate::record::recording::{Need, OnExisting};
 use crate::record::startup_error;
@@ -257,10 +258,9 @@ fn standard_streams(limits: Limits) -> Result<(Link, oneshot::Receiver<()>), Com
             }
         }
     };
-    let writer = std::thread::Builder::new().name("stdout".into());
-    startup_error::begin();
-    read_messages(std::io::stdin(), limits.max_message, "the host", pass_on)
-        .and_then(|()| writer.spawn(write))
+    threads::start("stdout", write)
+        .and_then(|_| read_messages(std::io::stdin(), limits.max_message, "the host", pass_on))
         .map_err(failed)?;
+    startup_error::begin();
     Ok((link, written))
 }

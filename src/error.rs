@@ -125,6 +125,11 @@ impl CommandError {
         let reported = Self::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
         match error {
             SpawnError::NotFound(program) => reported.hint(not_found(&program.to_string_lossy())),
+            SpawnError::NotRunnable(path, why)
+                if why.kind() == io::ErrorKind::NotFound && is_command_line(&path.to_string_lossy()) =>
+            {
+                reported.hint(SEPARATE_WORDS)
+            }
             SpawnError::NotRunnable(path, why) if why.kind() == io::ErrorKind::PermissionDenied => {
                 let path = path.display().to_string();
                 let start = interpreter(&path).map(|with| format!(", or start it with its interpreter: {with} {path}"));
@@ -156,7 +161,18 @@ fn not_found(program: &str) -> String {
         let start = interpreter(program).map(|with| format!("{with} {program} or ")).unwrap_or_default();
         return format!("it is a file here: {start}./{program}");
     }
+    if is_command_line(program) {
+        return SEPARATE_WORDS.to_owned();
+    }
     "use the full path, or check PATH".to_owned()
+}
+
+/// What to do about a program that is a whole command line.
+const SEPARATE_WORDS: &str = "a program's name rarely has blanks: give each word by itself; in a configuration, move all words \
+                              but the first from `command` to `args`";
+
+fn is_command_line(program: &str) -> bool {
+    program.trim().contains(char::is_whitespace)
 }
 
 fn is_variable(name: &str) -> bool {

@@ -154,6 +154,7 @@ impl EntryError {
             ExpandError::Unset(name) => format!("set {name}, or {give}"),
             ExpandError::ClientOnly(_) => give,
             ExpandError::Unclosed => "add the closing brace, as in ${NAME}".to_owned(),
+            ExpandError::Depth => "write the value itself there, or set the first of the variables".to_owned(),
         })
     }
 }

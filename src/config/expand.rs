@@ -19,39 +19,64 @@ pub enum ExpandError {
     /// There is a `${` without a closing brace. Its name is never guessed.
     #[error("a ${{ has no closing brace")]
     Unclosed,
+    /// A default has a default, and so on.
+    #[error("defaults are nested more than {MAX_DEPTH} times")]
+    Depth,
     /// The client would ask the user or read its own settings.
     #[error("${{{0}}} is known only to the client")]
     ClientOnly(String),
 }
 
-/// Replaces `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}` and `${userHome}` by their values.
-/// Everything else remains: a single `$`, `$VAR`, a shell's `${VAR%.*}`.
+/// How deep defaults may be nested.
+const MAX_DEPTH: u8 = 8;
+
+/// Replaces `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}` and `${userHome}` by their values. A default may
+/// contain others. Everything else remains: a single `$`, `$VAR`, a shell's `${VAR%.*}`.
 ///
 /// # Errors
 ///
-/// If a variable is not set and has no default, a brace is not closed, or only the client knows the value.
+/// If a variable is not set and has no default, a brace is not closed, defaults are nested too deeply, or only the client
+/// knows the value.
 pub(crate) fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
+    expand_within(text, names, MAX_DEPTH)
+}
+
+/// As [`expand`], for text within so many more defaults.
+fn expand_within(text: &str, names: &Names<'_>, depth: u8) -> Result<String, ExpandError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         out.push_str(before);
-        match after.split_once('}') {
-            Some((inside, tail)) => {
-                match value(inside, names)? {
-                    Some(value) => out.push_str(&value),
-                    None => out.push_str(&format!("${{{inside}}}")),
-                }
-                rest = tail;
-            }
-            None => return Err(ExpandError::Unclosed),
+        let end = closing_brace(after).ok_or(ExpandError::Unclosed)?;
+        let inside = &after[..end];
+        match value(inside, names, depth)? {
+            Some(value) => out.push_str(&value),
+            None => out.push_str(&format!("${{{inside}}}")),
         }
+        rest = &after[end + 1..];
     }
     out.push_str(rest);
     Ok(out)
 }
 
+/// Returns the place of the brace that closes a `${` before this text.
+fn closing_brace(text: &str) -> Option<usize> {
+    let mut open = 1;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' if at > 0 && text.as_bytes()[at - 1] == b'$' => open += 1,
+            b'}' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
 /// Returns the value of the text between the braces; `None` if it is not a name.
-fn value(inside: &str, names: &Names<'_>) -> Result<Option<String>, ExpandError> {
+fn value(inside: &str, names: &Names<'_>, depth: u8) -> Result<Option<String>, ExpandError> {
     if inside == "workspaceFolder" {
         return Ok(Some(names.workspace.display().to_string()));
     }
@@ -60,16 +85,18 @@ fn value(inside: &str, names: &Names<'_>) -> Result<Option<String>, ExpandError>
     }
     let plain = inside.strip_prefix("env:").unwrap_or(inside);
     let (name, default) = match plain.split_once(":-") {
-        Some((name, default)) => (name, Some(default.to_owned())),
+        Some((name, default)) => (name, Some(default)),
         None => (plain, None),
     };
     if !is_name(name) {
         return Ok(None);
     }
     let name = if inside == "userHome" { "HOME" } else { name };
-    match (names.variable)(name).or(default) {
-        Some(value) => Ok(Some(value)),
-        None => Err(ExpandError::Unset(name.to_owned())),
+    match ((names.variable)(name), default) {
+        (Some(value), _) => Ok(Some(value)),
+        (None, Some(_)) if depth == 0 => Err(ExpandError::Depth),
+        (None, Some(default)) => expand_within(default, names, depth - 1).map(Some),
+        (None, None) => Err(ExpandError::Unset(name.to_owned())),
     }
 }
 
@@ -124,13 +151,31 @@ mod tests {
             assert_eq!(expanded(text).as_deref(), Ok(expected), "{text}");
         }
         assert_eq!(expanded("x${B}"), Err(ExpandError::Unset("B".into())));
+        for (text, expected) in [
+            ("${B:-${HOME}/.b}:/data:ro", "/home/me/.b:/data:ro"),
+            ("${A:-${HOME}/.b}:/data:ro", "1:/data:ro"),
+            ("${B:-${C:-${env:A}x}y}z", "1xyz"),
+            ("${B:-${A}${A}}", "11"),
+            ("${A:-${input:token}}", "1"),
+            // No nesting: a brace of its own closes nothing.
+            ("${B:-{}}", "{}"),
+            ("${B:-a}}", "a}"),
+            ("${A%${B}}", "${A%${B}}"),
+        ] {
+            assert_eq!(expanded(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(expanded("${B:-${C}}"), Err(ExpandError::Unset("C".into())));
+        let deep = |depth: usize| format!("{}x{}", "${B:-".repeat(depth), "}".repeat(depth));
+        assert_eq!(expanded(&deep(8)).as_deref(), Ok("x"));
+        assert_eq!(expanded(&deep(9)), Err(ExpandError::Depth));
+        assert_eq!(expanded(&deep(1 << 20)), Err(ExpandError::Depth));
         assert_eq!(expanded("x${env:B}"), Err(ExpandError::Unset("B".into())));
         assert_eq!(expanded("${input:token}"), Err(ExpandError::ClientOnly("input:token".into())));
     }
 
     #[test]
     fn what_is_never_closed_is_an_error() {
-        for open in ["${A", "Bearer ${A", "${A} ${", "${A:-x", &"${".repeat(2 << 20)] {
+        for open in ["${A", "Bearer ${A", "${A} ${", "${A:-x", "${A:-${B}", &"${".repeat(2 << 20)] {
             assert_eq!(expanded(open), Err(ExpandError::Unclosed));
         }
     }

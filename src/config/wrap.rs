@@ -13,6 +13,7 @@ mod url;
 
 use super::entry::{ENVS, Entry, HEADERS, TRANSPORTS, URLS, read};
 use super::tree::{Format, Kind, Member, Node, Style};
+use crate::process::child::SERVER_PATH;
 use crate::redact;
 use ::url::{Host, Url};
 use std::ops::Range;
@@ -59,6 +60,7 @@ pub fn wrap(text: &str, format: Format, entry: &Entry, program: &str) -> Result<
         return Ok(None);
     }
     let wrapped = wrap_url(Place { text, format, entry }, program)?;
+    let wrapped = if program.contains('/') { wrapped } else { renamed(&wrapped, format, entry, ["PATH", SERVER_PATH]) };
     // Check the edit by undoing it: nothing may be lost.
     let found = again(&wrapped, format, entry).filter(|found| has_the_same(entry, found)).ok_or(EditError::Layout)?;
     let back = unwrap(&wrapped, format, &found)?;
@@ -74,9 +76,26 @@ pub fn unwrap(text: &str, format: Format, entry: &Entry) -> Result<Option<String
     if !is_wrapped(entry) {
         return Ok(None);
     }
+    let text = &renamed(text, format, entry, [SERVER_PATH, "PATH"]);
+    let entry = &again(text, format, entry).ok_or(EditError::Layout)?;
     let place = Place { text, format, entry };
     let bare = if behind(&entry.words()).is_some() { take_out_command(place)? } else { url::unwrap_url(place)? };
     if again(&bare, format, entry).is_some() { Ok(Some(bare)) } else { Err(EditError::Layout) }
+}
+
+/// Renames a variable of the entry's environment, if it has this one and not the other. A client looks for the program in
+/// the `PATH` of the entry, which leads to the server and rarely to mcpreel.
+fn renamed(text: &str, format: Format, entry: &Entry, [from, to]: [&str; 2]) -> String {
+    let Some(entry) = again(text, format, entry) else { return text.to_owned() };
+    let holder = entry.started().map_or(&entry.node, |(holder, _)| holder);
+    let envs = ENVS.iter().filter_map(|name| holder.get(name)).map(|member| &member.value);
+    let rename = |env: &Node| {
+        let member = env.get(from).filter(|_| env.get(to).is_none())?;
+        let key = text.get(member.start..member.value.range.start)?;
+        let at = member.start + key.rfind(from)?;
+        Some((at..at + from.len(), to.to_owned()))
+    };
+    spliced(text, envs.filter_map(rename).collect())
 }
 
 /// Returns whether the server is wrapped.

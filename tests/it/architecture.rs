@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// everything.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("platform", &[]),
+    ("clock", &[]),
     ("wire", &[]),
     ("redact", &[]),
     ("oauth", &["wire"]),
@@ -33,7 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("transport", &["wire", "protocol", "oauth", "process"]),
     ("error", &["trace", "scenario", "process"]),
     ("files", &["platform", "wire", "oauth", "trace", "session", "error"]),
-    ("config", &["redact", "error", "files"]),
+    ("config", &["redact", "process", "error", "files"]),
     (
         "sessions",
         &["platform", "wire", "trace", "protocol", "session", "host", "process", "transport", "error", "files"],
@@ -42,6 +43,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "record",
         &[
             "platform",
+            "clock",
             "wire",
             "redact",
             "trace",
@@ -58,6 +60,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "runtime",
         &[
             "platform",
+            "clock",
             "wire",
             "redact",
             "oauth",
@@ -109,7 +112,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// The modules that may use tokio.
 const TOKIO: &[&str] = &["transport", "process", "sessions", "record", "runtime", "cli"];
 /// The modules that may read clocks. `files` names reels by time, and a fallback in `platform` looks now and then.
-const CLOCKS: &[&str] = &["platform", "files", "record", "transport", "process", "sessions", "runtime", "cli"];
+const CLOCKS: &[&str] = &["platform", "clock", "files", "record", "transport", "process", "sessions", "runtime", "cli"];
 
 /// The files outside `proposals` that may name one proposal; everything else, including `server`, uses the registry.
 const NAME_PROPOSALS: &[&str] = &[

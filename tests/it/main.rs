@@ -31,6 +31,7 @@ mod gateway;
 mod generated;
 mod housekeeping;
 mod imports;
+mod inherited;
 mod issued;
 mod mcpl;
 mod mcpl_hosts;
@@ -45,6 +46,7 @@ mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod peers;
+mod programs;
 mod project;
 mod proposal_peers;
 mod real;

@@ -19,6 +19,46 @@ fn unwrapped(text: &str, format: Format) -> String {
     unwrap(text, format, &entry(text, format)).unwrap().expect("a change")
 }
 
+#[test]
+fn the_path_of_an_entry_is_kept_for_the_server() {
+    // The client finds the program in its own PATH, and `record` gives the server the entry's.
+    for (format, text, expected) in [
+        (
+            Format::Json,
+            r#"{"mcpServers": {"s": {"command": "tool", "args": ["-x"], "env": {"A": "PATH", "PATH": "/v:${PATH}"}}}}"#,
+            r#"{"mcpServers": {"s": {"command": "mcpreel", "args": ["record", "--label", "s", "--", "tool", "-x"], "env": {"A": "PATH", "MCPREEL_SERVER_PATH": "/v:${PATH}"}}}}"#,
+        ),
+        (
+            Format::Json,
+            r#"{"mcp": {"s": {"type": "local", "command": ["tool"], "environment": {"PATH" : "/v"}}}}"#,
+            r#"{"mcp": {"s": {"type": "local", "command": ["mcpreel", "record", "--label", "s", "--", "tool"], "environment": {"MCPREEL_SERVER_PATH" : "/v"}}}}"#,
+        ),
+        (
+            Format::Json,
+            r#"{"context_servers": {"s": {"command": {"path": "tool", "args": [], "env": {"PATH": "/v"}}}}}"#,
+            r#"{"context_servers": {"s": {"command": {"path": "mcpreel", "args": ["record", "--label", "s", "--", "tool"], "env": {"MCPREEL_SERVER_PATH": "/v"}}}}}"#,
+        ),
+        (
+            Format::Toml,
+            "[mcp_servers.PATH]\ncommand = 'tool'\nargs = []\nenv.PATH = '/v'\n",
+            "[mcp_servers.PATH]\ncommand = \"mcpreel\"\nargs = [\"record\", \"--label\", \"PATH\", \"--\", 'tool']\nenv.MCPREEL_SERVER_PATH = '/v'\n",
+        ),
+        (
+            Format::Toml,
+            "[mcp_servers.s]\ncommand = 'tool'\nargs = ['a']\n\n[mcp_servers.s.env]\nPATH = '/v' # why\n",
+            "[mcp_servers.s]\ncommand = \"mcpreel\"\nargs = [\"record\", \"--label\", \"s\", \"--\", 'tool', 'a']\n\n[mcp_servers.s.env]\nMCPREEL_SERVER_PATH = '/v' # why\n",
+        ),
+    ] {
+        let there = wrap(text, format, &entry(text, format), "mcpreel").expect("wrapped").expect("a change");
+        assert_eq!(there, expected);
+        assert_eq!(unwrapped(&there, format), text);
+        // A program with a path is found without PATH.
+        let there = wrap(text, format, &entry(text, format), "/opt/mcpreel").expect("wrapped").expect("a change");
+        assert!(!there.contains("MCPREEL_SERVER_PATH"), "{there}");
+        assert_eq!(unwrapped(&there, format), text);
+    }
+}
+
 /// Wraps a text, compares the result with `expected`, and the unwrapped result with the text.
 fn there_and_back(text: &str, expected: &str, format: Format) {
     let there = wrapped(text, format);

@@ -7,6 +7,7 @@
 
 mod check;
 mod cli;
+mod clock;
 mod config;
 mod diff;
 mod error;
@@ -47,6 +48,9 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     if let Some(failure) = process::child::become_if_asked() {
         return cli::trampoline_failed(&failure);
+    }
+    if let Some(stood_in) = process::stand_in::stand_in_if_asked() {
+        return stood_in.unwrap_or_else(|failure| cli::trampoline_failed(&failure));
     }
     if let Some(code) = process::supervisor::supervise_if_asked() {
         return code;

@@ -175,7 +175,17 @@ impl Overlay {
         Some(out)
     }
 
-    /// When to call [`Self::wake`] next.
+    /// Sets the wall clock, before any other call.
+    pub fn set_wall_clock(&mut self, now: Duration, wall_ns: i64) {
+        self.embedded_server.set_wall_clock(now, wall_ns);
+    }
+
+    /// Whether [`Self::next_timeout`] depends on the wall clock.
+    pub fn follows_wall_clock(&self) -> bool {
+        self.embedded_server.follows_wall_clock()
+    }
+
+    /// When to call [`Self::handle_timeout`] next.
     pub fn next_timeout(&self) -> Option<Duration> {
         [self.embedded_server.next_timeout(), self.own_requests.next_due(), self.triggers.next_due()]
             .into_iter()

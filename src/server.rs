@@ -68,6 +68,9 @@ struct Session {
 /// How long plans wait for the host's configuration after the handshake.
 const SETTLING: Duration = Duration::from_millis(250);
 
+/// A larger change of the wall clock is no correction of its rate: somebody set it, or the machine slept (one second).
+const CLOCK_STEP_NS: u64 = 1_000_000_000;
+
 /// One server on one connection.
 ///
 /// Times are relative to the engine's creation and must not go back. Each call first does what is due by its time.
@@ -105,6 +108,19 @@ impl Server {
             io_requests: IoRequests::default(),
             config,
         }
+    }
+
+    /// Sets the wall clock, before any other call. Until it is set again, it goes on with the time since the creation.
+    pub fn set_wall_clock(&mut self, now: Duration, wall_ns: i64) {
+        let step = self.cx.set_wall(now, wall_ns);
+        if step.unsigned_abs() >= CLOCK_STEP_NS {
+            self.proposals.clock_stepped(&mut self.cx);
+        }
+    }
+
+    /// Whether [`Self::next_timeout`] depends on the wall clock.
+    pub fn follows_wall_clock(&self) -> bool {
+        self.proposals.next_date().is_some()
     }
 
     /// Handles one message (or batch), given without its line feed.

@@ -147,6 +147,14 @@ impl EmbeddedServer {
     }
 
     /// When to call [`Self::wake`] next.
+    pub(super) fn set_wall_clock(&mut self, now: Duration, wall_ns: i64) {
+        self.server.set_wall_clock(now, wall_ns);
+    }
+
+    pub(super) fn follows_wall_clock(&self) -> bool {
+        self.server.follows_wall_clock()
+    }
+
     pub(super) fn next_timeout(&self) -> Option<Duration> {
         self.server.next_timeout()
     }

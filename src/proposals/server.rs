@@ -354,11 +354,19 @@ pub trait ServerSide: Send {
     /// The host sends no more messages. Begin nothing new.
     fn end(&mut self, _cx: &mut dyn ServerCx) {}
 
-    /// The time since the connection began at which to call [`Self::wake`].
+    /// The time since the connection began at which to call [`Self::handle_timeout`].
     fn next_timeout(&self, _cx: &dyn ServerCx) -> Option<Duration> {
         None
     }
 
-    /// Does what is due. Afterwards [`Self::next_timeout`] is in the future.
+    /// The wall time, in Unix nanoseconds, at which to call [`Self::handle_timeout`], besides [`Self::next_timeout`].
+    fn next_date(&self) -> Option<i64> {
+        None
+    }
+
+    /// The wall clock was set, or the machine slept. Times of day that were computed from it are computed anew.
+    fn clock_stepped(&mut self, _cx: &mut dyn ServerCx) {}
+
+    /// Does what is due. Afterwards [`Self::next_timeout`] and [`Self::next_date`] are in the future.
     fn handle_timeout(&mut self, _cx: &mut dyn ServerCx) {}
 }

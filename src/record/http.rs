@@ -538,10 +538,11 @@ fn lossy(value: Option<&HeaderValue>) -> Option<Cow<'_, str>> {
 mod tests {
     use super::sessions::{MAX_KEPT_HEADERS, MAX_SESSIONS};
     use super::*;
+    use crate::clock::{Clock, Reading};
 
     #[test]
     fn sessions_that_ended_push_out_none_that_lives() {
-        let queue = Queue::new(1 << 20, crate::record::queue::OnOverload::Drop, std::time::Instant::now());
+        let queue = Queue::new(1 << 20, crate::record::queue::OnOverload::Drop, Clock::start(), Reading::default());
         let exchanges = Exchanges::new(Arc::new(queue), "http://server/mcp", |_| {});
         let exchange = |session: &str, method: Method| {
             let request = hyper::Request::builder().method(method).uri("/mcp").header(SESSION, session);

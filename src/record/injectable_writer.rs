@@ -298,6 +298,7 @@ fn takes_more(sink: &Sink) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::{Clock, Reading};
     use crate::record::queue::{Batch, Entry, OnOverload};
     use std::io::{self, Read};
 
@@ -307,7 +308,7 @@ mod tests {
 
     fn writer() -> (io::PipeReader, Arc<InjectableWriter>, Arc<Queue>) {
         let (out, sink) = io::pipe().expect("a pipe");
-        let queue = Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()));
+        let queue = Arc::new(Queue::new(1 << 20, OnOverload::Block, Clock::start(), Reading::default()));
         (out, Arc::new(InjectableWriter::new(Direction::ClientToServer, Arc::clone(&queue), Arc::new(sink))), queue)
     }
 

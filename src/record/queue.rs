@@ -1,6 +1,7 @@
 //! The bounded queue between relay and recorder. While it has space, a relay only copies bytes into it. The recorder
 //! takes everything at once and is woken in batches, so that recording does not delay the traffic.
 
+use crate::clock::{Clock, EventTimes, Reading};
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use parking_lot::{Condvar, Mutex};
@@ -133,6 +134,7 @@ impl Batch {
 
 #[derive(Debug, Default)]
 struct Inner {
+    times: EventTimes,
     batch: Batch,
     losing: [Option<(i64, u64, u64)>; 3],
     closed: bool,
@@ -153,25 +155,32 @@ pub(crate) struct Queue {
     to_relays: Condvar,
     bound: usize,
     on_overload: OnOverload,
-    base: Instant,
+    clock: Clock,
 }
 
 impl Queue {
-    /// A queue that holds at most `bound` bytes of traffic. The few events that are not traffic do not count.
-    pub(crate) fn new(bound: usize, on_overload: OnOverload, base: Instant) -> Self {
+    /// A queue that holds at most `bound` bytes of traffic. The few events that are not traffic do not count. Times begin
+    /// at `base`.
+    pub(crate) fn new(bound: usize, on_overload: OnOverload, clock: Clock, base: Reading) -> Self {
+        let times = EventTimes::from(base);
         Self {
-            inner: Mutex::default(),
+            inner: Mutex::new(Inner { times, ..Inner::default() }),
             to_recorder: Condvar::new(),
             to_relays: Condvar::new(),
             bound: bound.max(1),
             on_overload,
-            base,
+            clock,
         }
     }
 
     /// Nanoseconds since the clock base.
     pub(crate) fn now(&self) -> i64 {
-        i64::try_from(self.base.elapsed().as_nanos()).unwrap_or(i64::MAX)
+        self.time(&mut self.inner.lock())
+    }
+
+    /// The time of an event that happens now.
+    fn time(&self, inner: &mut Inner) -> i64 {
+        inner.times.at(self.clock.read())
     }
 
     /// Adds bytes that were just read. The order of calls determines the order across all lanes.
@@ -187,11 +196,11 @@ impl Queue {
     }
 
     fn add(&self, lane: ChunkSource, bytes: Cow<'_, [u8]>, entry: impl FnOnce(i64) -> Entry) {
-        let time = self.now();
         let mut inner = self.inner.lock();
         if inner.recorder_gone {
             return;
         }
+        let time = self.time(&mut inner);
         while inner.batch.bytes.len() + bytes.len() > self.bound && !inner.batch.bytes.is_empty() {
             if self.on_overload == OnOverload::Drop {
                 let losing = inner.losing[lane_index(lane)].get_or_insert((time, 0, 0));
@@ -228,11 +237,11 @@ impl Queue {
 
     /// Adds an event that is not traffic.
     pub(crate) fn push_event(&self, ready: Ready, payload: &[u8]) {
-        let time = self.now();
         let mut inner = self.inner.lock();
         if inner.recorder_gone {
             return;
         }
+        let time = self.time(&mut inner);
         inner.batch.entries.push(Entry::Event { ready, time, len: payload.len() });
         inner.batch.bytes.extend_from_slice(payload);
         self.wake_sleeper(&mut inner);
@@ -275,8 +284,8 @@ impl Queue {
 
     /// Marks the end of a lane.
     pub(crate) fn end(&self, lane: ChunkSource) {
-        let time = self.now();
         let mut inner = self.inner.lock();
+        let time = self.time(&mut inner);
         note_loss(&mut inner, lane);
         inner.batch.entries.push(Entry::End { lane, time });
         self.wake_sleeper(&mut inner);
@@ -360,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_payload_that_is_given_away_and_larger_than_the_bound_is_not_copied() {
-        let queue = Queue::new(10, OnOverload::Block, Instant::now());
+        let queue = Queue::new(10, OnOverload::Block, Clock::start(), Reading::default());
         for (length, is_copied) in [(11, false), (10, true)] {
             let payload = vec![b'x'; length];
             let at = payload.as_ptr();
@@ -377,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_drops_and_counts_when_reported_to() {
-        let queue = Queue::new(10, OnOverload::Drop, Instant::now());
+        let queue = Queue::new(10, OnOverload::Drop, Clock::start(), Reading::default());
         queue.push(C2S, b"12345678");
         queue.push(C2S, b"lost");
         queue.push(C2S, b"too");
@@ -394,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_blocks_until_taken_and_loses_nothing() {
-        let queue = Queue::new(10, OnOverload::Block, Instant::now());
+        let queue = Queue::new(10, OnOverload::Block, Clock::start(), Reading::default());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for number in 0..100u8 {
@@ -414,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_chunk_larger_than_the_bound_passes_alone() {
-        let queue = Queue::new(4, OnOverload::Drop, Instant::now());
+        let queue = Queue::new(4, OnOverload::Drop, Clock::start(), Reading::default());
         queue.push(C2S, b"a long chunk");
         let mut batch = Batch::default();
         queue.close();
@@ -430,7 +439,7 @@ mod tests {
                 queue.push_event(Ready::about(EventKind::Note, 0), b"x");
             },
         ] {
-            let queue = Queue::new(10, OnOverload::Block, Instant::now());
+            let queue = Queue::new(10, OnOverload::Block, Clock::start(), Reading::default());
             std::thread::scope(|scope| {
                 let taken = scope.spawn(|| {
                     let mut batch = Batch::default();
@@ -448,7 +457,7 @@ mod tests {
 
     #[test]
     fn an_abandoned_queue_never_holds_a_relay() {
-        let queue = Queue::new(4, OnOverload::Block, Instant::now());
+        let queue = Queue::new(4, OnOverload::Block, Clock::start(), Reading::default());
         queue.abandon();
         for _ in 0..10 {
             queue.push(C2S, b"12345");

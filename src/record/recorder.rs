@@ -12,6 +12,7 @@ mod tests;
 use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
 use super::repack;
 use super::storage::{ReelStore, Sink};
+use crate::clock::Clock;
 use crate::platform::thread_priority;
 use crate::process::threads;
 use crate::sessions::recording_status::RecordingStatus;
@@ -90,10 +91,10 @@ impl Recorder {
     /// # Errors
     /// The thread cannot be started.
     pub(crate) fn start(mut store: impl ReelStore + 'static, mut options: RecorderOptions) -> io::Result<Self> {
-        let base = Instant::now();
-        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        options.header.created = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
-        let queue = Arc::new(Queue::new(options.queue_bytes, options.on_overload, base));
+        let clock = Clock::start();
+        let base = clock.read();
+        options.header.created = base.wall_ns;
+        let queue = Arc::new(Queue::new(options.queue_bytes, options.on_overload, clock, base));
         let status = Arc::<RecordingStatus>::default();
         let (sender, work) = channel::<Work<_>>();
         // Its work comes afterwards, so that without a thread no reel is begun.

@@ -276,7 +276,8 @@ pub(crate) fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (i
 mod tests {
     use super::super::queue::{Batch, Entry, OnOverload};
     use super::*;
-    use crate::sessions::answers::PendingAnswer;
+    use crate::clock::{Clock, Reading};
+    use crate::sessions::answers::{AnswerCallback, PendingAnswer};
     use proptest::prelude::*;
     use std::io::{Read, Write};
     use std::time::{Duration, Instant};
@@ -284,7 +285,7 @@ mod tests {
     const C2S: Direction = Direction::ClientToServer;
 
     fn queue() -> Arc<Queue> {
-        Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()))
+        Arc::new(Queue::new(1 << 20, OnOverload::Block, Clock::start(), Reading::default()))
     }
 
     fn writer(sink: io::PipeWriter) -> (InjectableWriter, Arc<Queue>) {
@@ -388,7 +389,7 @@ mod tests {
         let writer = InjectableWriter::new(s2c, Arc::clone(&queue), Arc::new(sink));
         let (answers, answer_filter) = (Answers::default(), Mutex::default());
         let until = Instant::now() + Duration::from_secs(60);
-        let deliver = Arc::new(|_| panic!("a crash that the test wants"));
+        let deliver: AnswerCallback = Arc::new(|_| panic!("a crash that the test wants"));
         answers
             .ask((0, C2S, "mcpreel-0123abcd-0".into()), PendingAnswer { owner: 0, until, deliver })
             .expect("accepted");

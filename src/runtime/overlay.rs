@@ -1,7 +1,8 @@
 //! Runs the overlay engine between a server's link and its client: messages in both directions, timers, changed files.
 
-use super::sleep_until;
+use super::sleep_for;
 use super::watch::{Folder, Options, PreparedWatchers, WarningCallback, Watchers};
+use crate::clock::{self, Reading};
 use crate::overlay::{Output, Overlay};
 use crate::transport::budget::Weight;
 use crate::transport::link::{Incoming, Link, Served, has_space};
@@ -75,10 +76,13 @@ impl Between {
         let began = Instant::now();
         let mut is_client_gone = false;
         loop {
-            let due = self.overlay.next_timeout().map(|at| began + at);
+            let wait = self.now(began).wait(self.overlay.next_timeout(), self.overlay.follows_wall_clock());
             let outputs = tokio::select! {
                 message = outgoing.recv(), if !is_client_gone && has_space(&self.to_server) => match message {
-                    Some(message) => self.overlay.from_client(began.elapsed(), message),
+                    Some(message) => {
+                        let now = self.now(began).since;
+                        self.overlay.from_client(now, message)
+                    }
                     None => {
                         is_client_gone = true;
                         Vec::new()
@@ -91,9 +95,13 @@ impl Between {
                     Vec::new()
                 }
                 turned = server.turn(&mut self.to_server), if has_space(&self.to_client) => match turned {
-                    Some(Incoming::Message(message)) => self.overlay.from_server(began.elapsed(), message),
+                    Some(Incoming::Message(message)) => {
+                        let now = self.now(began).since;
+                        self.overlay.from_server(now, message)
+                    }
                     Some(Incoming::Undelivered(failed)) => {
-                        let ours = self.overlay.undelivered(began.elapsed(), &failed.id, &failed.reason);
+                        let now = self.now(began).since;
+                        let ours = self.overlay.undelivered(now, &failed.id, &failed.reason);
                         ours.unwrap_or_else(|| {
                             self.to_client.push_back(Incoming::Undelivered(failed));
                             Vec::new()
@@ -110,9 +118,13 @@ impl Between {
                     None => Vec::new(),
                 },
                 Some((path, absolute)) = changes.recv() => {
-                    self.overlay.file_changed(began.elapsed(), &path, &absolute)
+                    let now = self.now(began).since;
+                    self.overlay.file_changed(now, &path, &absolute)
                 }
-                () = sleep_until(due) => self.overlay.handle_timeout(began.elapsed()),
+                () = sleep_for(wait) => {
+                    let now = self.now(began).since;
+                    self.overlay.handle_timeout(now)
+                }
             };
             outputs.into_iter().for_each(|output| self.carry(output));
             if is_client_gone && self.to_server.is_empty() {
@@ -124,6 +136,13 @@ impl Between {
                 return;
             }
         }
+    }
+
+    /// The time of this moment, which the overlay gets, too.
+    fn now(&mut self, began: Instant) -> Reading {
+        let now = Reading { since: began.elapsed(), wall_ns: clock::wall_ns() };
+        self.overlay.set_wall_clock(now.since, now.wall_ns);
+        now
     }
 
     fn carry(&mut self, output: Output) {

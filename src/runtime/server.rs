@@ -1,5 +1,6 @@
 //! Runs the built-in server's engine on a pair of byte streams: lines in, lines out, timers, and orders from outside.
 
+use crate::clock::{Clock, Reading};
 use crate::server::{Fired, IoRequest, Output, Report, Server};
 use crate::transport::Incoming;
 use crate::transport::budget::{Backpressure, BackpressurePermit};
@@ -7,7 +8,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Called with each report that follows from an order, and whether it is the last one.
 pub(crate) type FireReportCallback = Box<dyn Fn(&Report, bool) + Send>;
@@ -64,16 +65,18 @@ pub(crate) fn serve(
     mut filter: impl FnMut(Vec<u8>) -> Option<Vec<u8>>,
     mut send_out: impl FnMut(IoRequest),
 ) -> io::Result<()> {
-    let began = Instant::now();
+    let clock = Clock::start();
     let mut listeners = Listeners::default();
     let mut has_ended = false;
     loop {
-        let grace_period = server.next_timeout().map(|at| at.saturating_sub(began.elapsed()));
-        let arrival = match grace_period {
+        let reading = clock.read();
+        server.set_wall_clock(reading.since, reading.wall_ns);
+        let arrival = match reading.wait(server.next_timeout(), server.follows_wall_clock()) {
             None => arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(grace_period) => arrivals.recv_timeout(grace_period),
         };
-        let now = began.elapsed();
+        let Reading { since: now, wall_ns } = clock.read();
+        server.set_wall_clock(now, wall_ns);
         let outputs = match arrival {
             Ok(ServerInput::Message(message, _stay)) => match filter(message) {
                 Some(message) => server.receive(now, &message),

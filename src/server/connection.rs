@@ -59,6 +59,14 @@ impl Connection {
         }
     }
 
+    /// Sets the wall clock. Returns by how many nanoseconds it has gone ahead of the monotonic one.
+    pub(super) fn set_wall(&mut self, now: Duration, wall_ns: i64) -> i64 {
+        self.now = self.now.max(now);
+        let step = wall_ns.saturating_sub(self.wall_ns());
+        self.wall_base_ns = wall_ns.saturating_sub(nanos(self.now));
+        step
+    }
+
     /// Takes the outputs since the last call.
     pub(super) fn take_out(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.out)
@@ -107,14 +115,17 @@ impl Connection {
     }
 }
 
+fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
 impl ServerCx for Connection {
     fn now(&self) -> Duration {
         self.now
     }
 
     fn wall_ns(&self) -> i64 {
-        let since = i64::try_from(self.now.as_nanos()).unwrap_or(i64::MAX);
-        self.wall_base_ns.saturating_add(since)
+        self.wall_base_ns.saturating_add(nanos(self.now))
     }
 
     fn fill(&mut self, bytes: &mut [u8]) {

@@ -35,6 +35,11 @@ pub(super) fn check(proposals: &[&'static dyn Proposal], config: &Config) -> Res
     })
 }
 
+/// When a proposal is due: by a length of time or by a time of day, whichever comes first.
+fn next_due(side: &dyn ServerSide, cx: &Connection) -> Option<Duration> {
+    side.next_timeout(cx).into_iter().chain(side.next_date().map(|at| cx.when(at))).min()
+}
+
 impl ServerProposals {
     /// New server sides. Invalid options are ignored: [`Config::check`] reports them before.
     pub(super) fn new(proposals: &[&'static dyn Proposal], config: &Config) -> Self {
@@ -144,14 +149,25 @@ impl ServerProposals {
         self.on().for_each(|side| side.end(cx));
     }
 
+    /// The time since the connection began at which the next one is due.
     pub(super) fn next_timeout(&self, cx: &Connection) -> Option<Duration> {
-        self.0.iter().filter(|proposal| proposal.is_on).filter_map(|proposal| proposal.side.next_timeout(cx)).min()
+        self.0.iter().filter(|proposal| proposal.is_on).filter_map(|proposal| next_due(&*proposal.side, cx)).min()
+    }
+
+    /// The wall time at which the next one is due, if one follows the wall clock.
+    pub(super) fn next_date(&self) -> Option<i64> {
+        self.0.iter().filter(|proposal| proposal.is_on).filter_map(|proposal| proposal.side.next_date()).min()
+    }
+
+    /// Says that the wall clock was set, or the machine slept.
+    pub(super) fn clock_stepped(&mut self, cx: &mut Connection) {
+        self.on().for_each(|side| side.clock_stepped(cx));
     }
 
     /// Wakes those that are due.
     pub(super) fn handle_timeout(&mut self, cx: &mut Connection) {
         for side in self.on() {
-            if side.next_timeout(cx).is_some_and(|at| at <= cx.now()) {
+            if next_due(&**side, cx).is_some_and(|at| at <= cx.now()) {
                 side.handle_timeout(cx);
             }
         }

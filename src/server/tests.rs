@@ -2,6 +2,7 @@
 
 mod all_proposals;
 mod catalogue;
+mod clocks;
 mod core;
 mod handlers;
 mod io_requests;

@@ -12,6 +12,7 @@ use crate::cli::target::{Limits, Target};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
+use crate::process::threads;
 use crate::record::startup_error;
 use crate::replay::Substitutions;
 use crate::replay::mock::{Fault, Library, Matching, MockSession, Report, Settings};
@@ -359,7 +360,7 @@ impl Mock<'_> {
 fn stop_on_signal(arrivals: Sender<MockInput>) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
-    std::thread::Builder::new().name("signals".into()).spawn(move || {
+    threads::start("signals", move || {
         for _ in signals.forever() {
             let _ = arrivals.send(MockInput::Stop);
         }

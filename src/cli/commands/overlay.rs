@@ -4,6 +4,7 @@ use super::record::{Keeping, about, server_name};
 use crate::cli::printer::note;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, url_name};
+use crate::clock;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::text::{LARGE, read_text};
 use crate::overlay::{Overlay, Plan, Setting, schema};
@@ -176,8 +177,7 @@ async fn carry(
 }
 
 fn setting() -> Setting {
-    let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let wall_base_ns = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
+    let wall_base_ns = clock::wall_ns();
     Setting { id_prefix: live::id_prefix(), seed: wall_base_ns.unsigned_abs(), wall_base_ns }
 }
 

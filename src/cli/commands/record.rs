@@ -204,7 +204,7 @@ fn record(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError>
     })?;
     followers.finish();
     end.report(&outcome.summary, reports_end(context), note)?;
-    Ok(Outcome::Server(outcome.status))
+    Ok(outcome.status.map_or(Outcome::Clean, Outcome::Server))
 }
 
 /// Whether the path of the reel is printed at the end: a client that starts the command reads stderr through a pipe.

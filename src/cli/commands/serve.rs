@@ -13,8 +13,10 @@ use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::Shared;
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome};
+use crate::clock;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
+use crate::process::threads;
 use crate::proposals::REGISTRY;
 use crate::protocol::{Era, Revision};
 use crate::record::recording::{Need, OnExisting};
@@ -333,8 +335,7 @@ impl ServeCommon {
     /// The settings of a server that sends messages to its host, for which it needs the legacy era. Without a seed,
     /// ids are generated from the current time.
     pub(super) fn config(&self) -> Config {
-        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let wall_base_ns = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
+        let wall_base_ns = clock::wall_ns();
         Config {
             wall_base_ns,
             seed: self.seed.unwrap_or(wall_base_ns.unsigned_abs()),
@@ -702,7 +703,7 @@ fn fire_on_signal(fired: Vec<Fired>, serving: Serving) -> io::Result<()> {
         return Ok(());
     }
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGUSR1])?;
-    std::thread::Builder::new().name("signals".into()).spawn(move || {
+    threads::start("signals", move || {
         for _ in signals.forever() {
             serving.order_all(&fired);
         }

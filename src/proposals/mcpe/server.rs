@@ -53,7 +53,7 @@ impl ServerSide for McpeServerSide {
     fn fire(&mut self, _kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         let draft = Draft::deserialize(params).map_err(Unsent::invalid)?;
         let event = draft.event(cx.uuid_v4(), &cx.stamp()).map_err(Unsent::invalid)?;
-        let acts = self.subscriptions.publish(&event, cx.wall_ns());
+        let acts = self.subscriptions.publish(&event, cx.wall_ns(), cx.now());
         let sent = acts.iter().filter(|act| matches!(act, SubscriptionAction::Notify(..))).count();
         self.act(acts, cx);
         let plural = if sent == 1 { "" } else { "s" };
@@ -72,7 +72,8 @@ impl ServerSide for McpeServerSide {
         }
         let id = cx.uuid_v4();
         let (tool, arguments, no_model) = (call.tool, call.arguments, call.no_model);
-        let call = Call { tool, arguments, now: cx.wall_ns(), client: cx.client(), no_model };
+        let (now, since) = (cx.wall_ns(), cx.now());
+        let call = Call { tool, arguments, now, since, client: cx.client(), no_model };
         let result = match self.subscriptions.call(&call, || id) {
             Err(refusal) => failure(&refusal),
             Ok(done) => {
@@ -85,9 +86,16 @@ impl ServerSide for McpeServerSide {
         Some(Ok(result))
     }
 
-    fn next_timeout(&self, cx: &dyn ServerCx) -> Option<Duration> {
-        let due = self.subscriptions.next_due().map(|at| cx.when(at));
-        due.into_iter().chain(self.handlers.next_timeout()).min()
+    fn next_timeout(&self, _cx: &dyn ServerCx) -> Option<Duration> {
+        self.handlers.next_timeout()
+    }
+
+    fn next_date(&self) -> Option<i64> {
+        self.subscriptions.next_due()
+    }
+
+    fn clock_stepped(&mut self, cx: &mut dyn ServerCx) {
+        self.subscriptions.clock_stepped(cx.wall_ns());
     }
 
     /// Delivers what is due, and ends what has expired. What became due before a response was sent comes after the

@@ -5,12 +5,13 @@
 //! restarted.
 
 use super::{Flow, PlayEnd, Stage, StageEvent, not_sent, play};
+use crate::clock::{self, Reading};
 use crate::host::engine::{self, ModelReply, Order, OrderResult};
 use crate::host::prompt::Prompt;
 use crate::proposals::host::ServerId;
 use crate::runtime::host::Message;
 use crate::runtime::sessions::SessionTraffic;
-use crate::runtime::sleep_until;
+use crate::runtime::sleep_for;
 use crate::scenario::{Player, Report};
 use crate::server::{self, Fired, Output, Server};
 use crate::transport::{Incoming, Link};
@@ -161,10 +162,15 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> ServerStage<T> {
         }
     }
 
+    fn reading(&self) -> Reading {
+        Reading { since: self.began.elapsed(), wall_ns: clock::wall_ns() }
+    }
+
     /// Calls the engine, if there is one, and keeps its outputs.
     fn call(&mut self, call: impl FnOnce(&mut Server, Duration) -> Vec<Output>) {
-        let now = self.now();
+        let Reading { since: now, wall_ns } = self.reading();
         let Some(present) = &mut self.present else { return };
+        present.engine.set_wall_clock(now, wall_ns);
         for output in call(&mut present.engine, now) {
             if let Some(why) = not_sent(&output) {
                 self.events.push_back(StageEvent::NotFired(why));
@@ -260,9 +266,12 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Stage for ServerStage<T> {
     }
 
     async fn wait(&mut self, until: Option<Duration>, arrival: Option<Duration>) -> Flow<Infallible> {
-        let engine = self.present.as_ref().and_then(|present| present.engine.next_timeout());
-        let due = engine.into_iter().chain(until).chain(arrival).min();
-        let due = due.and_then(|at| self.began.checked_add(at));
+        let now = self.reading();
+        let engine = self.present.as_mut().and_then(|Present { engine, .. }| {
+            engine.set_wall_clock(now.since, now.wall_ns);
+            now.wait(engine.next_timeout(), engine.follows_wall_clock())
+        });
+        let wait = engine.into_iter().chain(now.wait(until, false)).chain(now.wait(arrival, false)).min();
         tokio::select! {
             incoming = turn(self.present.as_mut()) => self.receive(incoming).await,
             entered = self.entering.recv() => match entered {
@@ -273,7 +282,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Stage for ServerStage<T> {
                 None if self.present.is_none() => Err(PlayEnd::Over),
                 None => self.leave(End::Left).await,
             },
-            () = sleep_until(due) => {
+            () = sleep_for(wait) => {
                 self.call(Server::handle_timeout);
                 Ok(())
             }

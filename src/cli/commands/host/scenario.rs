@@ -4,6 +4,7 @@ use super::{ClockArg, Format, HostArgs, setup};
 use crate::cli::target::{Limits, Target};
 use crate::cli::verdict::{self, Junit};
 use crate::cli::{Context, Outcome};
+use crate::clock;
 use crate::error::CommandError;
 use crate::host::client::EraChoice;
 use crate::host::engine::HostConfig;
@@ -133,7 +134,7 @@ fn config(scenario: &Scenario, args: &HostArgs) -> Result<HostConfig, CommandErr
 ///
 /// A server cannot be found.
 fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
-    let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+    let now = clock::wall_ns();
     let place = |kind: &ServerKind| match kind {
         ServerKind::BuiltIn(config) => {
             let mut config = config.clone();

@@ -3,6 +3,7 @@
 use super::{Format, HostArgs};
 use crate::cli::target::{Limits, Target};
 use crate::cli::{Context, Outcome};
+use crate::clock;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::text::{LARGE, read_text};
 use crate::host::client::ClientConfig;
@@ -89,8 +90,7 @@ fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
                 .hint(format!("the proposals are {}", known.join(", "))));
         }
     }
-    let time = jiff::Timestamp::now().as_nanosecond();
-    config.wall_base_ns = i64::try_from(time).unwrap_or(i64::MAX);
+    config.wall_base_ns = clock::wall_ns();
     Ok(NamedServer { name: name.to_owned(), place: ServerLocation::Builtin(Box::new(config)), is_own: true })
 }
 

@@ -6,6 +6,7 @@ use super::child::{Bounds, Stop};
 use super::library::Library;
 use super::tools::{Cx, Settings, call, text_of};
 use super::{prompts, resources};
+use crate::process::threads;
 use crate::runtime::server::ServerInput;
 use crate::server::{CatalogueRequest, IoRequest, Task};
 use parking_lot::Mutex;
@@ -46,7 +47,7 @@ impl Runner {
         for _ in 0..THREADS {
             let (waiting, shared, stops, back) =
                 (Arc::clone(&waiting), Arc::clone(&shared), Arc::clone(&stops), back.clone());
-            std::thread::Builder::new().name("request".into()).spawn(move || {
+            threads::start("request", move || {
                 while let Some(job) = next(&waiting) {
                     // A bug in one request must not end the others.
                     let worked = catch_unwind(AssertUnwindSafe(|| answer(&job, &shared.0, &shared.1)));

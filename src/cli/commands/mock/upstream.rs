@@ -6,6 +6,7 @@ use crate::cli::target::Target;
 use crate::cli::{ColorChoice, Context};
 use crate::error::CommandError;
 use crate::host::client::Params;
+use crate::process::threads;
 use crate::runtime::mock::{Forward, MockInput};
 use crate::runtime::{self, Connection};
 use crate::wire::Envelope;
@@ -45,7 +46,7 @@ impl Upstream {
         target.resolve(context)?;
         let (sender, questions) = channel();
         let (target, verbose) = (target.clone(), context.verbose);
-        let thread = std::thread::Builder::new().name("upstream".into()).spawn(move || {
+        let thread = threads::start("upstream", move || {
             let context = Context { printer: Printer::new(ColorChoice::Auto), verbose };
             ask_all(&target, &questions, &context)
         });

@@ -9,6 +9,7 @@ use crate::cli::packs::PackOptions;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::Shared;
 use crate::error::{CommandError, ErrorKind};
+use crate::process::threads;
 use crate::record::recording::Recording;
 use crate::render::findings;
 use crate::render::style::Palette;
@@ -59,7 +60,7 @@ impl Watch {
             // What is recorded without secrets has none in its findings.
             shared: Shared::new(&RedactOptions::default(), is_redacted || io::stderr().is_terminal())?.into(),
         };
-        let thread = std::thread::Builder::new().name("check".into()).spawn(move || watcher.run());
+        let thread = threads::start("check", move || watcher.run());
         let thread =
             thread.map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot check: {error}")))?;
         Ok(Some(Self { has_ended, thread }))

@@ -6,6 +6,7 @@ use crate::cli::printer::note;
 use crate::cli::telemetry::signal;
 use crate::error::{CommandError, ErrorKind};
 use crate::formats::otlp::{Batch, Signal, Telemetry};
+use crate::process::threads;
 use crate::record::recorder::give_way;
 use crate::record::recording::Recording;
 use crate::runtime::collector::{Accepted, Collector, Patience, in_a_line};
@@ -66,13 +67,11 @@ impl Live {
             measured_at: Instant::now(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let thread = std::thread::Builder::new()
-            .name("otlp".into())
-            .spawn(move || {
-                give_way();
-                runtime.block_on(worker.run());
-            })
-            .map_err(failed)?;
+        let thread = threads::start("otlp", move || {
+            give_way();
+            runtime.block_on(worker.run());
+        })
+        .map_err(failed)?;
         Ok(Self { ended, thread })
     }
 

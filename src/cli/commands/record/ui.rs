@@ -2,6 +2,7 @@
 //! for it, and uses /dev/tty, because stdin and stdout belong to the client and the server.
 
 use crate::error::{CommandError, ErrorKind};
+use crate::process::threads;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -54,8 +55,7 @@ impl Ui {
         }
         let (held, has_ended) = (held?, Arc::<AtomicBool>::default());
         let told = Arc::clone(&has_ended);
-        let thread =
-            std::thread::Builder::new().name("ui".into()).spawn(move || watch(child, held, &told)).map_err(failed)?;
+        let thread = threads::start("ui", move || watch(child, held, &told)).map_err(failed)?;
         Ok(Self { has_ended, thread })
     }
 

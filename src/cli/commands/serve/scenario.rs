@@ -7,6 +7,7 @@ use crate::cli::redaction::RedactOptions;
 use crate::cli::target::Limits;
 use crate::cli::verdict::{self, Junit};
 use crate::cli::{Context, Outcome};
+use crate::clock;
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::EraChoice;
 use crate::process::threads;
@@ -143,7 +144,7 @@ fn part_of(
     let plan = &part.servers[id.0];
     let ServerKind::BuiltIn(config) = &plan.kind else { return Err(unknown()) };
     let mut config = (**config).clone();
-    config.wall_base_ns = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+    config.wall_base_ns = clock::wall_ns();
     // The messages need the legacy era; the modern one is used if the scenario says so.
     let era = if plan.era == EraChoice::Modern { Era::Modern } else { Era::Legacy };
     config.revisions.retain(|revision| revision.era() == era);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many bytes of events may wait for one subscription (64 KiB), counted as JSON.
 const MAX_HELD_BYTES: usize = 64 << 10;
@@ -47,15 +48,16 @@ pub(crate) enum Due {
     Expiry,
 }
 
-/// The times within the last minute, in Unix nanoseconds, to limit a rate.
+/// The times within the last minute, to limit a rate. They are times since the beginning: a clock that is set makes no
+/// minute longer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Minute(VecDeque<i64>);
+pub(crate) struct Minute(VecDeque<Duration>);
 
 impl Minute {
-    const LENGTH: i64 = 60 * 1_000_000_000;
+    const LENGTH: Duration = Duration::from_secs(60);
 
     /// Counts one more if fewer than `most` were counted in the last minute. Returns whether it did.
-    pub(crate) fn admits(&mut self, most: usize, now: i64) -> bool {
+    pub(crate) fn admits(&mut self, most: usize, now: Duration) -> bool {
         while self.0.front().is_some_and(|at| now.saturating_sub(*at) >= Self::LENGTH) {
             self.0.pop_front();
         }
@@ -88,6 +90,10 @@ impl Expiry {
     }
 }
 
+/// If the clock is set back by no more than this, a schedule does not fire at the same time again (a minute, in
+/// nanoseconds).
+const NOT_AGAIN_WITHIN: i64 = 60 * 1_000_000_000;
+
 /// A subscription. All times are in Unix nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Subscription {
@@ -111,6 +117,8 @@ pub(crate) struct Subscription {
     pub held: VecDeque<Event>,
     /// When the schedule fires next; `None` if nothing waits for it.
     pub fires: Option<i64>,
+    /// The time of day at which the schedule fired last.
+    pub fired: Option<i64>,
     /// When the scheduled delivery is due; `None` if there is none or it is over.
     pub at: Option<i64>,
     /// When it received events.
@@ -121,8 +129,21 @@ impl Subscription {
     /// A new subscription.
     pub(crate) fn new(id: String, filter: Filter, delivery: Delivery, expires: Option<Expiry>, now: i64) -> Self {
         let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at);
-        let (status, held, fires, rate) = (Status::Active, VecDeque::new(), None, Minute::default());
-        Self { id, filter, delivery, handler: None, status, created: now, updated: now, expires, held, fires, at, rate }
+        Self {
+            id,
+            filter,
+            delivery,
+            handler: None,
+            status: Status::Active,
+            created: now,
+            updated: now,
+            expires,
+            held: VecDeque::new(),
+            fires: None,
+            fired: None,
+            at,
+            rate: Minute::default(),
+        }
     }
 
     /// Whether it receives an event now.
@@ -161,6 +182,14 @@ impl Subscription {
     pub(crate) fn set_fires(&mut self, now: i64) {
         let cron = self.delivery.cron.as_ref().filter(|_| !self.held.is_empty());
         self.fires = cron.and_then(|cron| cron.schedule.next(now));
+    }
+
+    /// Computes anew when the schedule fires next, because the clock was set back. A time that is past is due.
+    pub(crate) fn clock_stepped(&mut self, now: i64) {
+        if self.fires.is_some_and(|at| at > now) {
+            let fired = self.fired.filter(|at| *at > now && at.saturating_sub(now) <= NOT_AGAIN_WITHIN);
+            self.set_fires(fired.unwrap_or(now));
+        }
     }
 
     /// Changes how events are delivered, including those that already wait.

@@ -16,6 +16,7 @@ use crate::proposals::server::handler_job::HandlerPolicy;
 use crate::proposals::timestamp::{instant, unix_ns};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many expired subscriptions are kept for `events_list`.
 const MAX_EXPIRED: usize = 32;
@@ -30,6 +31,8 @@ pub(crate) struct Call<'a> {
     pub arguments: &'a Value,
     /// The current time in Unix nanoseconds.
     pub now: i64,
+    /// The time since the connection began.
+    pub since: Duration,
     /// The name of the client.
     pub client: &'a str,
     /// Why the client offers no model for agents; `None` if it offers one.
@@ -134,7 +137,7 @@ impl Subscriptions {
             return Err(format!("too many subscriptions (at most {most}): unsubscribe from one first"));
         }
         let rate = self.settings.subscriptions_per_minute;
-        if !self.made.admits(rate, call.now) {
+        if !self.made.admits(rate, call.since) {
             return Err(format!("too many subscriptions in a minute (at most {rate}): try again later"));
         }
         let mut made = Subscription::new(id, filter, delivery, expires, call.now);
@@ -237,7 +240,7 @@ impl Subscriptions {
     }
 
     /// Publishes an event: sends it, keeps it for later, or reports why a subscription does not get it.
-    pub(crate) fn publish(&mut self, event: &Event, now: i64) -> Vec<SubscriptionAction> {
+    pub(crate) fn publish(&mut self, event: &Event, now: i64, since: Duration) -> Vec<SubscriptionAction> {
         let (mut acts, mut sent, mut held) = (Vec::new(), Vec::new(), Vec::new());
         let draft = &event.draft;
         for known in self.table.iter_mut().filter(|known| known.status == Status::Active) {
@@ -251,7 +254,7 @@ impl Subscriptions {
                 }
                 continue;
             }
-            if !known.rate.admits(self.settings.events_per_minute, now) {
+            if !known.rate.admits(self.settings.events_per_minute, since) {
                 acts.push(dropped(&known.id, event, "rate"));
                 continue;
             }
@@ -273,6 +276,11 @@ impl Subscriptions {
         acts
     }
 
+    /// The wall clock was set.
+    pub(crate) fn clock_stepped(&mut self, now: i64) {
+        self.table.iter_mut().for_each(|known| known.clock_stepped(now));
+    }
+
     /// When something is due next, in Unix nanoseconds.
     pub(crate) fn next_due(&self) -> Option<i64> {
         self.table.iter().filter_map(Subscription::next_due).map(|(at, _)| at).min()
@@ -286,7 +294,7 @@ impl Subscriptions {
             let Some(((at, due), index)) = all.min().filter(|((at, _), _)| *at <= now) else { break };
             let Some(known) = self.table.get_mut(index) else { break };
             match due {
-                Due::Cron => fire(known, at.max(now), &mut acts),
+                Due::Cron => fire(known, at, now, &mut acts),
                 Due::Scheduled => deliver_once(known, at, &mut acts),
                 Due::Expiry => expire(known, at, &mut acts),
             }
@@ -307,10 +315,11 @@ impl Subscriptions {
 }
 
 /// The schedule fired: delivers as many events as permitted; the rest waits for the next time.
-fn fire(known: &mut Subscription, now: i64, acts: &mut Vec<SubscriptionAction>) {
+fn fire(known: &mut Subscription, at: i64, now: i64, acts: &mut Vec<SubscriptionAction>) {
     let Some((most, batch)) = known.delivery.cron.as_ref().map(|cron| (cron.most, cron.batch)) else { return };
     deliver(known, "cron", most, batch, acts);
-    known.set_fires(now);
+    known.fired = Some(at);
+    known.set_fires(at.max(now));
 }
 
 fn deliver_once(known: &mut Subscription, at: i64, acts: &mut Vec<SubscriptionAction>) {

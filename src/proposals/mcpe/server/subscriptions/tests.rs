@@ -7,6 +7,10 @@ const HOUR: i64 = 60 * MINUTE;
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600 * SECOND;
 
+fn since(now: i64) -> Duration {
+    Duration::from_nanos((now - START).unsigned_abs())
+}
+
 /// The subscriptions under test, with a clock and ids of their own. Every result and notification is checked against
 /// its schema.
 struct Desk {
@@ -26,7 +30,8 @@ impl Desk {
 
     fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolOutcome, String> {
         let id = Self::id(self.made + 1);
-        let call = Call { tool, arguments: &arguments, now: self.now, client: "c", no_model: None };
+        let since = since(self.now);
+        let call = Call { tool, arguments: &arguments, now: self.now, since, client: "c", no_model: None };
         let done = self.subscriptions.call(&call, || id)?;
         self.made += u32::from(tool == "events_subscribe");
         assert_eq!(SCHEMAS.check(&format!("tool:{tool}:result"), &done.result), Some(vec![]));
@@ -50,7 +55,7 @@ impl Desk {
     fn publish(&mut self, number: u32, event: Value) -> Vec<SubscriptionAction> {
         let draft: Draft = serde_json::from_value(event).expect("a draft");
         let event = draft.event(Self::id(number), &stamp(self.now)).expect("an event");
-        let acts = self.subscriptions.publish(&event, self.now);
+        let acts = self.subscriptions.publish(&event, self.now, since(self.now));
         verify(&acts);
         acts
     }
@@ -458,4 +463,72 @@ fn e26_an_expiry_may_be_never_and_an_offset_must_be_one() {
     for wrong in ["2027-01-01T00:00:00+25:00", "2027-01-01T00:00:00", "2027-13-01T00:00:00Z"] {
         assert!(desk.refused(json!({"expiresAt": wrong})).contains(wrong), "{wrong}");
     }
+}
+
+/// Subscriptions that do not expire, with an hourly schedule.
+fn hourly() -> Desk {
+    let mut desk = Desk::new(Settings { life_seconds: 0, ..Settings::default() });
+    desk.subscribe(cron("0 * * * *", 10));
+    desk
+}
+
+impl Desk {
+    fn set_clock(&mut self, now: i64) {
+        self.now = now;
+        self.subscriptions.clock_stepped(now);
+    }
+}
+
+#[test]
+fn after_a_suspend_a_schedule_fires_once_for_all_missed_times() {
+    let mut desk = hourly();
+    desk.pass(START + 10 * MINUTE);
+    desk.tick(1);
+    desk.set_clock(START + 8 * HOUR + 10 * MINUTE);
+    assert_eq!(timed(&desk.pass(desk.now)), [(desk.now, BATCH, vec![1])]);
+    desk.tick(2);
+    assert_eq!(timed(&desk.pass(START + 12 * HOUR)), [(START + 9 * HOUR, BATCH, vec![2])]);
+}
+
+#[test]
+fn a_schedule_follows_a_clock_that_is_set_back() {
+    let mut desk = hourly();
+    desk.pass(START + 8 * HOUR + 10 * MINUTE);
+    desk.tick(1);
+    desk.set_clock(START + 7 * HOUR + 10 * MINUTE);
+    assert_eq!(timed(&desk.pass(START + 9 * HOUR)), [(START + 8 * HOUR, BATCH, vec![1])]);
+    // A clock that was wrong by a year is set right.
+    desk.now = START + 365 * 24 * HOUR;
+    desk.tick(2);
+    desk.set_clock(START + 9 * HOUR + MINUTE);
+    assert_eq!(timed(&desk.pass(START + 10 * HOUR)), [(START + 10 * HOUR, BATCH, vec![2])]);
+}
+
+/// Near miss: a small correction does not repeat the last time, nor does a clock that is set forward to before the next.
+#[test]
+fn a_corrected_clock_does_not_repeat_a_time() {
+    let mut desk = hourly();
+    desk.tick(1);
+    assert_eq!(timed(&desk.pass(START + HOUR)), [(START + HOUR, BATCH, vec![1])]);
+    desk.pass(START + HOUR + 10 * SECOND);
+    desk.tick(2);
+    desk.set_clock(START + HOUR - 20 * SECOND);
+    assert_eq!(timed(&desk.pass(START + HOUR + 59 * MINUTE)), []);
+    desk.set_clock(START + 2 * HOUR - 2 * SECOND);
+    assert_eq!(timed(&desk.pass(START + 2 * HOUR)), [(START + 2 * HOUR, BATCH, vec![2])]);
+}
+
+#[test]
+fn a_rate_is_counted_by_lengths_of_time_not_by_the_clock() {
+    let settings = Settings { events_per_minute: 1, ..Settings::default() };
+    let mut desk = Desk::new(settings);
+    desk.subscribe(json!({}));
+    let draft: Draft = serde_json::from_value(json!({"type": "tick"})).expect("a draft");
+    let mut publish = |wall: i64, since: u64| {
+        let event = draft.clone().event(Desk::id(1), &stamp(wall)).expect("an event");
+        sent(&desk.subscriptions.publish(&event, wall, Duration::from_secs(since))).len()
+    };
+    assert_eq!(publish(START, 0), 1);
+    assert_eq!(publish(START + 8 * HOUR, 1), 0, "the clock was set, but only a second has passed");
+    assert_eq!(publish(START - HOUR, 61), 1, "the clock was set back, but a minute has passed");
 }

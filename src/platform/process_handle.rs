@@ -3,6 +3,7 @@
 //!
 //! Fallback: a thread waits for the child, and closes a socket when it ends. Between the moment at which the child's exit
 //! status is collected and the moment at which that thread notices, a signal may reach another process with its number.
+//! There are no handles of processes that are no children.
 
 use rustix::process::{Pid, Signal};
 use std::io;
@@ -19,6 +20,10 @@ mod system {
 
     pub(super) fn watch(pid: Pid) -> io::Result<Ended> {
         Ok(pidfd_open(pid, PidfdFlags::empty())?)
+    }
+
+    pub(super) fn watch_other(pid: Pid) -> io::Result<Ended> {
+        watch(pid)
     }
 
     pub(super) fn signal(_pid: Pid, ended: &Ended, signal: Signal) {
@@ -47,6 +52,10 @@ mod system {
         Ok(ended)
     }
 
+    pub(super) fn watch_other(_pid: Pid) -> io::Result<Ended> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+
     pub(super) fn signal(pid: Pid, ended: &Ended, signal: Signal) {
         let mut fds = [PollFd::new(ended, PollFlags::IN)];
         if matches!(poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0)) {
@@ -69,6 +78,14 @@ impl ProcessHandle {
     pub(crate) fn of(child: &Child) -> io::Result<Self> {
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
         Ok(Self { pid, ended: system::watch(pid)? })
+    }
+
+    /// The handle of a process that need not be a child, and whose exit status nobody has collected yet.
+    ///
+    /// # Errors
+    /// The system refuses, or knows only children.
+    pub(crate) fn of_other(pid: Pid) -> io::Result<Self> {
+        Ok(Self { pid, ended: system::watch_other(pid)? })
     }
 
     /// The child's number.

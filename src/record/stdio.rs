@@ -9,6 +9,7 @@ use super::relay::{Activity, Ended, Messages, PlainRelay, RelayHandler, pump};
 use super::startup_error;
 use crate::platform::ignored_signals;
 use crate::process::child::{ServerCommand, SpawnError};
+use crate::process::stand_in::{InnerEnds, Signalled, StoodInServer};
 use crate::process::threads;
 use crate::redact;
 use crate::sessions::answers::Answers;
@@ -17,7 +18,7 @@ use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::EventKind;
 use crate::wire::Direction;
 use parking_lot::Mutex;
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::SignalsInfo;
@@ -26,7 +27,7 @@ use signal_hook::low_level::siginfo::Origin;
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -46,8 +47,8 @@ const FLUSH_BYTES: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR
 /// How a recorded session ended.
 #[derive(Debug)]
 pub(crate) struct TapOutcome {
-    /// How the server exited.
-    pub status: ExitStatus,
+    /// How the server exited. Nobody knows it if the client was gone before.
+    pub status: Option<ExitStatus>,
     /// How recording went.
     pub summary: Summary,
 }
@@ -137,31 +138,28 @@ pub(crate) fn run(
     let lanes = Lanes { queue: recorder.queue(), notices: &sender, starting_line: &starting_line };
     let outer_ends = (to_server, from_server, stderr);
     let (output, ways) = lanes.start(outer_ends, to_client, &answers).map_err(SpawnError::Tap)?;
-    let mut child = start_server(command, inner_ends)?;
-    describe.insert("pid".into(), child.id().into());
+    let mut server = StoodInServer::start(command, inner_ends)?;
+    describe.insert("pid".into(), server.signalled().pid().into());
     recorder.note(EventKind::StreamOpened, &describe);
-    startup_error::begin();
-    starting_line.go(&child);
-    end_without_recording(&recording, &child, &server_gone);
     if let Some(control) = control {
         control.start(Arc::new(Live { ways: ways.clone(), to_client }), answers);
     }
-    let status = child.wait()?;
+    startup_error::begin();
+    starting_line.go(server.signalled());
+    end_without_recording(&recording, server.signalled(), &server_gone);
+    let status = server.wait();
     server_gone.store(true, Ordering::Release);
     wait_for_output(&notices, &output);
     ways.iter().for_each(|way| way.let_go());
     // An unfinished message of an open lane must precede the end of the stream.
     recorder.queue().end(ChunkSource::Messages(Direction::ClientToServer));
     recorder.queue().end(ChunkSource::Messages(Direction::ServerToClient));
-    recorder.note_end(Some(status), !was_signalled.load(Ordering::Acquire), Some("server exit"));
+    recorder.note_end(status, !was_signalled.load(Ordering::Acquire), Some("server exit"));
     Ok(TapOutcome { status, summary: recorder.finish() })
 }
 
 /// Our ends of the server's standard input, standard output and standard error.
 type OuterEnds = (PipeWriter, PipeReader, PipeReader);
-
-/// The server's ends.
-type InnerEnds = (PipeReader, PipeWriter, PipeWriter);
 
 fn pipes() -> io::Result<(OuterEnds, InnerEnds)> {
     let (stdin, to_server) = io::pipe()?;
@@ -170,27 +168,22 @@ fn pipes() -> io::Result<(OuterEnds, InnerEnds)> {
     Ok(((to_server, from_server, errors), (stdin, stdout, stderr)))
 }
 
-/// Starts the server. Its ends of the pipes are closed here.
-fn start_server(command: &ServerCommand, (stdin, stdout, stderr): InnerEnds) -> Result<Child, SpawnError> {
-    Ok(command.prepare()?.stdin(stdin).stdout(stdout).stderr(stderr).spawn()?)
-}
-
 /// Where the threads of a session wait until the server runs. If it does not start, they end and have touched nothing.
 #[derive(Default)]
-struct StartingLine(Arc<OnceLock<Option<Pid>>>);
+struct StartingLine(Arc<OnceLock<Option<Arc<Signalled>>>>);
 
 impl StartingLine {
     /// Lets the threads begin.
-    fn go(&self, child: &Child) {
-        let _ = self.0.set(i32::try_from(child.id()).ok().and_then(Pid::from_raw));
+    fn go(&self, server: Arc<Signalled>) {
+        let _ = self.0.set(Some(server));
     }
 
-    /// Starts a thread that begins when the server runs, whose number it gets.
-    fn thread(&self, name: &str, run: impl FnOnce(Pid) + Send + 'static) -> io::Result<()> {
+    /// Starts a thread that begins when the server runs, which it gets.
+    fn thread(&self, name: &str, run: impl FnOnce(Arc<Signalled>) + Send + 'static) -> io::Result<()> {
         let server = Arc::clone(&self.0);
         let begin = move || {
-            if let Some(pid) = server.wait() {
-                run(*pid);
+            if let Some(server) = server.wait() {
+                run(Arc::clone(server));
             }
         };
         threads::start(name, begin).map(drop)
@@ -204,22 +197,22 @@ impl Drop for StartingLine {
 }
 
 /// Ends the server when its recording is given up: sends SIGTERM, then SIGKILL.
-fn end_without_recording(status: &RecordingStatus, child: &Child, server_gone: &Arc<AtomicBool>) {
-    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+fn end_without_recording(status: &RecordingStatus, server: Arc<Signalled>, server_gone: &Arc<AtomicBool>) {
     let server_gone = Arc::clone(server_gone);
     status.when_given_up(move || {
+        let at_once = Arc::clone(&server);
         let end = move || {
             for signal in [Signal::TERM, Signal::KILL] {
                 if server_gone.load(Ordering::Acquire) {
                     return;
                 }
-                let _ = rustix::process::kill_process(pid, signal);
+                server.signal(signal);
                 std::thread::sleep(TERM_GRACE);
             }
         };
         // Must not block the recorder's thread, which calls this.
         if threads::start("ender", end).is_err() {
-            let _ = rustix::process::kill_process(pid, Signal::TERM);
+            at_once.signal(Signal::TERM);
         }
     });
 }
@@ -240,7 +233,7 @@ fn pass_signals_on(
             } else if process.is_some()
                 && let Some(signal) = Signal::from_named_raw(signal)
             {
-                let _ = rustix::process::kill_process(server, signal);
+                server.signal(signal);
             }
         }
     })

@@ -7,6 +7,7 @@ pub(crate) mod created;
 pub(crate) mod logins;
 pub(crate) mod output;
 pub(crate) mod places;
+pub(crate) mod private;
 pub(crate) mod pruning;
 pub(crate) mod reels;
 pub(crate) mod text;

@@ -95,6 +95,14 @@ async fn terminated() {
     }
 }
 
+/// Sleeps for so long, or forever if it is `None`.
+pub(crate) async fn sleep_for(wait: Option<std::time::Duration>) {
+    match wait {
+        Some(wait) => tokio::time::sleep(wait).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Sleeps until `at`, or forever if it is `None`.
 pub(crate) async fn sleep_until(at: Option<tokio::time::Instant>) {
     match at {

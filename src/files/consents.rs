@@ -5,12 +5,12 @@
 //! name, the host asks again.
 
 use super::output::{PRIVATE, Replacement};
+use super::private;
 use super::reels;
 use crate::error::CommandError;
 use serde_json::{Value, json};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The maximum size of the file.
@@ -60,7 +60,7 @@ impl Consents {
         consents.push(json!({"proposal": proposal, "server": server, "granted": granted}));
         let kept = consents.len().saturating_sub(MAX_CONSENTS);
         if let Some(folder) = self.path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            private::create_folder(folder)?;
         }
         let mut file = Replacement::begin(&self.path, PRIVATE)?;
         file.write_all(format!("{:#}\n", json!({"consents": consents[kept..]})).as_bytes())?;

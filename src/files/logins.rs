@@ -6,15 +6,16 @@
 
 use super::output::{PRIVATE, Replacement};
 use super::places::Places;
+use super::private;
 use super::reels::no_folder;
 use crate::error::CommandError;
 use crate::oauth::Grant;
 use ring::digest::{SHA256, digest};
 use rustix::process::getuid;
 use serde::{Deserialize, Serialize};
-use std::fs::{DirBuilder, File, Permissions, TryLockError};
+use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The name of the file.
@@ -132,10 +133,10 @@ impl Logins {
     /// An empty file beside the logins.
     fn lock_file(&self, name: &str) -> io::Result<File> {
         if let Some(folder) = self.path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            private::create_folder(folder)?;
         }
         let path = self.path.with_file_name(name);
-        File::options().write(true).create(true).truncate(false).mode(PRIVATE).open(path)
+        private::make_usable(File::options().write(true).create(true).truncate(false).mode(PRIVATE).open(path)?)
     }
 
     /// Keeps a login in place of an earlier one at the same server.

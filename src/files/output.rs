@@ -3,6 +3,7 @@
 //! The target of a link is replaced, not the link, and keeps its mode and owner. Devices, pipes and open descriptors
 //! are written in place.
 
+use super::private;
 use super::reels;
 use crate::error::CommandError;
 use crate::platform::process_table::is_gone;
@@ -145,6 +146,7 @@ fn beside(target: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
         let path = target.with_file_name(name);
         match File::options().write(true).create_new(true).mode(mode).open(&path) {
             Ok(file) => {
+                let file = if mode == PRIVATE { private::make_usable(file)? } else { file };
                 // Others see by the lock that it is being written. Some file systems have no locks.
                 let _ = file.try_lock();
                 return Ok((file, path));

@@ -7,12 +7,13 @@
 //! folders that the user owns count.
 
 use super::output::{self, Replacement};
+use super::private;
 use rustix::process::getuid;
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, DirEntry, File, OpenOptions};
+use std::fs::{DirEntry, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The maximum number of folders in the file.
@@ -226,10 +227,10 @@ fn note_in(file: &Path, kind: Kind, folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     if let Some(parent) = file.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        private::create_folder(parent)?;
     }
     if lines.len() < MAX {
-        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
+        let mut file = private::make_usable(OpenOptions::new().append(true).create(true).mode(0o600).open(file)?)?;
         return file.write_all(&[&line[..], b"\n"].concat());
     }
     lines.retain(|line| {

@@ -1,13 +1,14 @@
 //! Opening reels: a path, `-` for stdin, or the newest reel.
 
 use super::places::{Kind, Places, entries, listed};
+use super::private;
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::session::message_replay::MAX_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use crate::wire::text::visible_text;
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Passes every event of a reel to `take`, with payloads, and the position in the file to `reach`. Damage is reported to
@@ -123,7 +124,7 @@ pub(crate) fn new_path(name: &str) -> Result<PathBuf, CommandError> {
     let places = Places::here();
     let mut failure = None;
     for folder in places.reels() {
-        match std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder) {
+        match private::create_folder(&folder) {
             Ok(()) => {
                 places.note(Kind::Reels, &folder);
                 return Ok(folder.join(new_name(name)));
@@ -287,6 +288,8 @@ pub(crate) fn create(path: &Path, force: bool) -> Result<File, CommandError> {
         }
         CommandError::writing(path, &error)
     })?;
+    let file = if in_place { Ok(file) } else { private::make_usable(file) };
+    let file = file.map_err(|error| CommandError::writing(path, &error))?;
     if !in_place {
         lock(&file, path)?;
         file.set_len(0).map_err(|error| CommandError::writing(path, &error))?;

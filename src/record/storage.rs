@@ -2,12 +2,13 @@
 //! grow; or a single pipe, device or descriptor.
 
 use crate::files::created::CreatedFile;
+use crate::files::private;
 use crate::platform::file_size_limit;
 use rustix::fs::fstat;
 use std::fmt;
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Where a reel is written.
@@ -238,7 +239,7 @@ pub(crate) fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
     if let Some(folder) =
         location.path.parent().filter(|folder| location.makes_folder && !folder.as_os_str().is_empty())
     {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        private::create_folder(folder)?;
     }
     /// Other processes may take names at the same time.
     const TRIES: usize = 100;
@@ -260,7 +261,7 @@ pub(crate) fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
 /// The file exists or cannot be created.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     // Opened for appending, so that a reel that another program truncates stays too short and is noticed.
-    let file = File::options().append(true).create_new(true).mode(0o600).open(path)?;
+    let file = private::make_usable(File::options().append(true).create_new(true).mode(0o600).open(path)?)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
         // Some file systems do not support locks.

@@ -9,6 +9,7 @@
 //! ([`Reach::Own`](crate::process::supervisor::ProcessReach::Own)); most kernels cannot keep a process of the same user
 //! from a socket in a folder, or from a secret in a file.
 
+use crate::files::private;
 use crate::platform::abstract_sockets;
 use crate::process::supervisor::is_supervised;
 use crate::transport::link::{Incoming, Link, Served, Undelivered};
@@ -18,7 +19,7 @@ use rustix::process::{getuid, umask};
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -68,8 +69,7 @@ impl Drop for BoundSocket {
 /// # Errors
 /// The folder is not the user's alone, or the socket cannot be created.
 pub(crate) fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), SocketError> {
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| SocketError::System(folder.to_owned(), error))?;
+    private::create_folder(folder).map_err(|error| SocketError::System(folder.to_owned(), error))?;
     let _lock = lock(folder)?;
     for number in 1u32.. {
         let name = if number == 1 { wanted.to_owned() } else { format!("{wanted}-{number}") };

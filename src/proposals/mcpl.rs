@@ -5,6 +5,7 @@ mod audit;
 mod blocks;
 mod checkpoint_tree;
 pub(crate) mod host;
+mod label;
 mod patch;
 pub(crate) mod push;
 mod rules;
@@ -346,13 +347,6 @@ pub(crate) fn matches_set(pattern: &str, set: &str) -> bool {
             _ => return false,
         }
     }
-}
-
-/// Whether a scope's label is a path that climbs by `..`, also if it is percent-encoded: it may lead out of any folder
-/// that a pattern names.
-pub(crate) fn climbs(label: &str) -> bool {
-    let plain = label.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
-    plain.split(['/', '\\']).any(|segment| segment == "..")
 }
 
 /// What is wrong with the params of a method by their schema, unless a rule of the proposal is about it.

@@ -3,6 +3,7 @@
 //! Patterns are globs, in which `*` does not match a `/` and `**` does; an invalid glob matches only itself. MCPL
 //! leaves their form to the host, so there is a second question: whether a pattern may match in some other form.
 
+use super::label::{Label, notations};
 use globset::{GlobBuilder, GlobMatcher};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
@@ -41,13 +42,17 @@ impl ScopeLists {
         Self { white: list("whitelist"), black: list("blacklist") }
     }
 
-    /// What the lists say about something with these names. A path with `..` may lead anywhere, so it is on no
-    /// whitelist.
+    /// What the lists say about something with these names.
     pub(super) fn judge(&self, labels: &[&str]) -> Standing {
-        let fits = |patterns: &[Pattern]| patterns.iter().any(|one| labels.iter().any(|label| one.fits(label)));
+        let labels: Vec<Label<'_>> = labels.iter().map(|label| Label::read(label)).collect();
+        let any = |patterns: &[Pattern], fits: &dyn Fn(&Label<'_>, &Pattern) -> bool| {
+            patterns.iter().any(|one| labels.iter().any(|label| fits(label, one)))
+        };
         match () {
-            () if fits(&self.black) => Standing::Forbidden,
-            () if fits(&self.white) && !labels.iter().any(|label| super::climbs(label)) => Standing::Allowed,
+            () if any(&self.black, &|label, one| label.is_black(|reading| one.fits(reading))) => Standing::Forbidden,
+            () if any(&self.white, &|label, one| label.is_white(&one.text, |reading| one.fits(reading))) => {
+                Standing::Allowed
+            }
             () => Standing::Open,
         }
     }
@@ -83,15 +88,17 @@ fn names(patterns: &[Pattern], labels: &[&str]) -> bool {
 }
 
 fn may_fit(patterns: &[Pattern], labels: &[&str]) -> bool {
-    patterns.len() >= MAX_PATTERNS || patterns.iter().any(|one| labels.iter().any(|label| one.may_fit(label)))
+    let labels: Vec<Label<'_>> = labels.iter().map(|label| Label::read(label)).collect();
+    let may_fit = |one: &Pattern| labels.iter().any(|label| label.may_be_black(|reading| one.may_fit(reading)));
+    patterns.len() >= MAX_PATTERNS || patterns.iter().any(may_fit)
 }
 
 #[derive(Clone, Debug)]
 struct Pattern {
     text: String,
-    glob: Option<GlobMatcher>,
-    /// A glob whose `*` also matches `/`.
-    wide: Option<GlobMatcher>,
+    globs: Vec<GlobMatcher>,
+    /// Globs whose `*` also matches `/`, and that ignore case.
+    wide: Vec<GlobMatcher>,
     regex: Option<Regex>,
 }
 
@@ -106,23 +113,26 @@ impl Eq for Pattern {}
 impl Pattern {
     fn read(text: &str) -> Self {
         if text.len() > MAX_PATTERN_BYTES {
-            return Self { text: text.to_owned(), glob: None, wide: None, regex: None };
+            return Self { text: text.to_owned(), globs: Vec::new(), wide: Vec::new(), regex: None };
         }
-        let glob = |is_narrow: bool| {
-            let glob = GlobBuilder::new(text).literal_separator(is_narrow).build();
-            glob.ok().map(|glob| glob.compile_matcher())
+        let globs = |is_narrow: bool| {
+            let compiled = |glob: &String| {
+                let glob = GlobBuilder::new(glob).literal_separator(is_narrow).case_insensitive(!is_narrow).build();
+                glob.ok().map(|glob| glob.compile_matcher())
+            };
+            notations(text).iter().filter_map(compiled).collect()
         };
         let regex = RegexBuilder::new(text).size_limit(MAX_REGEX_BYTES).case_insensitive(true).build().ok();
-        Self { text: text.to_owned(), glob: glob(true), wide: glob(false), regex }
+        Self { text: text.to_owned(), globs: globs(true), wide: globs(false), regex }
     }
 
     fn fits(&self, label: &str) -> bool {
-        self.text == label || self.glob.as_ref().is_some_and(|glob| glob.is_match(label))
+        self.text == label || self.globs.iter().any(|glob| glob.is_match(label))
     }
 
     fn may_fit(&self, label: &str) -> bool {
         self.fits(label)
-            || self.wide.as_ref().is_some_and(|glob| glob.is_match(label))
+            || self.wide.iter().any(|glob| glob.is_match(label))
             || self.regex.as_ref().is_some_and(|regex| regex.is_match(label))
     }
 }

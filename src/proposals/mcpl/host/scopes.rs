@@ -1,12 +1,12 @@
 //! Scopes (MCPL 0.4 §7): the lists, the user's decisions, and the requests that wait for a decision.
 
 use crate::proposals::host::Refusal;
-use crate::proposals::mcpl::climbs;
+use crate::proposals::mcpl::label::{Label, notations};
 use crate::proposals::policy::{Policy, regex_error};
 use crate::proposals::recent::Recent;
 use crate::protocol::errors;
 use globset::{GlobBuilder, GlobMatcher};
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -40,14 +40,14 @@ enum Matcher {
     Broken {
         is_black: bool,
     },
-    Glob(GlobMatcher),
+    Globs(Vec<GlobMatcher>),
     Regex(Regex),
 }
 
 impl Pattern {
     /// # Errors
     /// The pattern is invalid.
-    fn read(word: &str, is_regex: bool) -> Result<Self, String> {
+    fn read(word: &str, is_regex: bool, is_black: bool) -> Result<Self, String> {
         let (set, text) = match word.split_once('=') {
             Some(("", text)) => (None, text.to_owned()),
             Some((set, text)) if is_name(set) => (Some(set.to_owned()), text.to_owned()),
@@ -56,13 +56,15 @@ impl Pattern {
         let matcher = match is_regex {
             // Also compiled on its own: the group below must not hide unbalanced parentheses.
             true => Regex::new(&text)
-                .and_then(|_| Regex::new(&format!("^(?:{text})$")))
+                .and_then(|_| RegexBuilder::new(&format!("^(?:{text})$")).case_insensitive(is_black).build())
                 .map(Matcher::Regex)
                 .map_err(|error| format!("invalid regular expression {text:?}: {}", regex_error(&error)))?,
             false => {
-                let glob = GlobBuilder::new(&text).literal_separator(true).build();
-                let glob = glob.map_err(|error| format!("invalid glob {text:?}: {}", error.kind()))?;
-                Matcher::Glob(glob.compile_matcher())
+                let compiled =
+                    |glob: &String| GlobBuilder::new(glob).literal_separator(true).case_insensitive(is_black).build();
+                let globs: Result<Vec<_>, _> = notations(&text).iter().map(compiled).collect();
+                let globs = globs.map_err(|error| format!("invalid glob {text:?}: {}", error.kind()))?;
+                Matcher::Globs(globs.iter().map(globset::Glob::compile_matcher).collect())
             }
         };
         Ok(Self { set, text, matcher })
@@ -72,7 +74,11 @@ impl Pattern {
     fn list(policy: &Policy, name: &str) -> Vec<Self> {
         let (is_regex, is_black) = (policy.word("patterns") == "regex", name == "blacklist");
         let broken = || Self { set: None, text: String::new(), matcher: Matcher::Broken { is_black } };
-        policy.words(name).iter().map(|word| Self::read(word, is_regex).unwrap_or_else(|_| broken())).collect()
+        policy
+            .words(name)
+            .iter()
+            .map(|word| Self::read(word, is_regex, is_black).unwrap_or_else(|_| broken()))
+            .collect()
     }
 
     fn is_for(&self, set: &str) -> bool {
@@ -83,7 +89,7 @@ impl Pattern {
         self.text == label
             || match &self.matcher {
                 Matcher::Broken { is_black } => *is_black,
-                Matcher::Glob(glob) => glob.is_match(label),
+                Matcher::Globs(globs) => globs.iter().any(|glob| glob.is_match(label)),
                 Matcher::Regex(regex) => regex.is_match(label),
             }
     }
@@ -103,7 +109,7 @@ pub(super) fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
     let is_regex = policy.word("patterns") == "regex";
     for name in ["whitelist", "blacklist"] {
         for word in policy.words(name) {
-            Pattern::read(word, is_regex).map_err(|why| (name, why))?;
+            Pattern::read(word, is_regex, name == "blacklist").map_err(|why| (name, why))?;
         }
     }
     Ok(())
@@ -130,7 +136,8 @@ pub(super) struct Scopes {
     otherwise: &'static str,
     keeps: bool,
     timeout: Duration,
-    said: Recent<(String, String), bool>,
+    /// The user's decisions, by feature set and [`Label::key`]: the label that they are about, and whether it was approved.
+    said: Recent<(String, String), (String, bool)>,
     /// The requests that wait for the user, oldest first.
     pub pending: Vec<Pending>,
 }
@@ -152,17 +159,24 @@ impl Scopes {
     /// Decides on a scope. In order of precedence: the blacklist, the whitelist, the user's decision, the policy
     /// (MCPL 0.4 §7.6).
     pub(super) fn judge(&self, set: &str, label: &str) -> Verdict {
-        if self.is_black(set, label) {
+        let label = Label::read(label);
+        if self.is_black(set, &label) {
             return Verdict::Denied("it is on the blacklist".to_owned());
         }
-        if !climbs(label) && self.white.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label)) {
+        if let Some(why) = label.fault().filter(|_| self.has_rules(set)) {
+            return Verdict::Denied(format!("it cannot be compared with the lists: {why}"));
+        }
+        let fits = |pattern: &&Pattern| label.is_white(&pattern.text, |reading| pattern.fits(reading));
+        if self.white.iter().filter(|pattern| pattern.is_for(set)).any(|pattern| fits(&pattern)) {
             return Verdict::Approved;
         }
-        match (self.said.get(&(set.to_owned(), label.to_owned())), self.otherwise) {
-            (Some(true), _) | (None, "approve") => Verdict::Approved,
-            (Some(false), _) => Verdict::Denied("the user denied it".to_owned()),
-            (None, "deny") => Verdict::Denied("it is not on the whitelist".to_owned()),
-            (None, _) => Verdict::Ask,
+        match (self.said.get(&(set.to_owned(), label.key())), self.otherwise) {
+            (Some((_, false)), _) => Verdict::Denied("the user denied it".to_owned()),
+            // An approval is for what the user saw, a denial for all that it may mean.
+            (Some((seen, true)), _) if Label::read(seen).plain() == label.plain() => Verdict::Approved,
+            (_, "approve") => Verdict::Approved,
+            (_, "deny") => Verdict::Denied("it is not on the whitelist".to_owned()),
+            _ => Verdict::Ask,
         }
     }
 
@@ -189,7 +203,8 @@ impl Scopes {
     pub(super) fn may_one_of(&self, sets: &[&str], label: &str) -> Result<(), String> {
         let listed: Vec<&str> = sets.iter().copied().filter(|set| self.white.iter().any(|it| it.is_for(set))).collect();
         let asked = if listed.is_empty() { sets } else { &listed[..] };
-        if sets.iter().any(|set| self.is_black(set, label)) {
+        let found = Label::read(label);
+        if sets.iter().any(|set| self.is_black(set, &found)) {
             return Err("it is on the blacklist".to_owned());
         }
         let verdicts: Vec<_> = asked.iter().map(|set| self.may(set, &[label])).collect();
@@ -199,8 +214,9 @@ impl Scopes {
         }
     }
 
-    fn is_black(&self, set: &str, label: &str) -> bool {
-        self.black.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label))
+    fn is_black(&self, set: &str, label: &Label<'_>) -> bool {
+        let fits = |pattern: &Pattern| label.may_be_black(|reading| pattern.fits(reading));
+        self.black.iter().any(|pattern| pattern.is_for(set) && fits(pattern))
     }
 
     /// Whether a list has a pattern for a set.
@@ -236,10 +252,12 @@ impl Scopes {
 
     /// Remembers the user's decision on a label, for these sets. Returns the requests that waited for it.
     pub(super) fn say(&mut self, sets: &[&str], label: &str, is_approved: bool) -> Vec<Pending> {
+        let found = Label::read(label);
         for set in sets.iter().filter(|_| self.keeps) {
-            self.said.insert(((*set).to_owned(), label.to_owned()), is_approved);
+            self.said.insert(((*set).to_owned(), found.key()), (label.to_owned(), is_approved));
         }
-        self.take(|pending| pending.label == label && sets.contains(&pending.set.as_str()))
+        let is_it = |other: &Label<'_>| other.plain() == found.plain() || !is_approved && other.key() == found.key();
+        self.take(|pending| is_it(&Label::read(&pending.label)) && sets.contains(&pending.set.as_str()))
     }
 
     /// Removes and returns the waiting requests that match.
@@ -334,5 +352,104 @@ mod tests {
         let scopes = scopes(&[("mcpl.whitelist", "#(dev|ops)-.+"), ("mcpl.patterns", "regex")]);
         assert_eq!(scopes.judge("chat", "#ops-1"), Verdict::Approved);
         assert_eq!(scopes.judge("chat", "x#ops-1"), Verdict::Ask);
+    }
+
+    /// MCPL 0.4 §7.6: "If label matches blacklist → deny". A label that means a place on the blacklist matches it,
+    /// however it is written.
+    #[test]
+    fn a_notation_of_a_place_does_not_get_round_the_blacklist() {
+        for kind in ["glob", "regex"] {
+            let patterns = match kind {
+                "glob" => ("/project/**", "**/.env,/project/secrets/,#admin-*,https://h/private/**"),
+                _ => ("/project/.*", ".*/[.]env,/project/secrets,#admin-.*,https://h/private/.*"),
+            };
+            let scopes = scopes(&[
+                ("mcpl.whitelist", patterns.0),
+                ("mcpl.blacklist", patterns.1),
+                ("mcpl.patterns", kind),
+                ("mcpl.scope", "approve"),
+            ]);
+            for label in [
+                "/project/.env",
+                "/project/.env/",
+                "/project/.env/.",
+                "/project/.env//",
+                "/project//.env",
+                "/project/./.env",
+                "/project/x/../.env",
+                "/project/%2eenv",
+                "/project%2F.env",
+                "/project/%252eenv",
+                "/project\\.env",
+                "/project/.ENV",
+                "/project/.env.",
+                "/project/.env ",
+                "/project/.e\u{200b}nv",
+                "/project\u{ff0f}.env",
+                "/project/.env\0.txt",
+                "/project/.env%00",
+                "/project/%ff.env",
+                "file:///project/secrets",
+                "/project/secrets/",
+                "/project/secrets",
+                "#ADMIN-1",
+                "#admin-1/",
+                "https://h//private/a/",
+                "HTTPS://H/private/a",
+            ] {
+                assert!(matches!(scopes.judge("files", label), Verdict::Denied(_)), "{kind} {label:?}");
+                assert!(scopes.may_one_of(&["files"], label).is_err(), "{kind} {label:?}");
+            }
+            for near in ["/project/.env.example", "/project/env", "/project/a.env", "/project/secretsauce", "#general"]
+            {
+                assert_eq!(scopes.judge("files", near), Verdict::Approved, "{kind} {near}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_whitelist_approves_only_what_every_system_takes_for_a_place_on_it() {
+        let scopes = scopes(&[("mcpl.whitelist", "/project/**,./src/*,https://h/my%20docs/*,/caf\u{e9},/odd%2Fname")]);
+        for label in [
+            "/project/a",
+            "/project//a/",
+            "/project/./a",
+            "/project/a b",
+            "src/a",
+            "./src/a",
+            "https://h/my%20docs/a",
+            "https://h/my docs/a",
+            "/cafe\u{301}",
+            "/odd%2Fname",
+        ] {
+            assert_eq!(scopes.judge("files", label), Verdict::Approved, "{label}");
+        }
+        for label in [
+            "/project/../etc",
+            "/project/a/..",
+            "/project\\a",
+            "src%2Fa",
+            "/project%2Fa",
+            "https://h/my%20docs/a%2Fb",
+            "/Project/a",
+        ] {
+            assert_eq!(scopes.judge("files", label), Verdict::Ask, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_denial_holds_for_all_notations_and_an_approval_for_what_the_user_saw() {
+        let mut scopes = scopes(&[]);
+        scopes.say(&["files"], "/etc/hosts", false);
+        for label in ["/etc/hosts", "/etc/hosts/", "/etc/./hosts", "/etc/%68osts"] {
+            assert!(matches!(scopes.judge("files", label), Verdict::Denied(_)), "{label}");
+        }
+        scopes.say(&["files"], "/tmp/a", true);
+        for label in ["/tmp/a", "/tmp/a/"] {
+            assert_eq!(scopes.judge("files", label), Verdict::Approved, "{label}");
+        }
+        for label in ["/tmp/%61", "/tmp/b", "/tmp/A"] {
+            assert_eq!(scopes.judge("files", label), Verdict::Ask, "{label}");
+        }
     }
 }

@@ -202,7 +202,7 @@ pub(crate) struct QueuedInjection {
 /// Why an injection is not in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LeftOut {
-    /// Another one of the same server and proposal has the same text.
+    /// Another one of the same server and proposal has the same text, and is not an event of its own.
     Duplicate {
         /// The server and slot of the other one.
         of: String,
@@ -233,15 +233,15 @@ pub(crate) fn choose(
         (place, rank, std::cmp::Reverse(one.injection.weight), one.injection.server)
     });
     let mut chosen = Chosen { parts: Vec::new(), left_out: Vec::new() };
-    let mut seen: HashMap<(ServerId, &'static str, String, String), String> = HashMap::new();
+    let mut seen = HashMap::new();
     let mut left = most;
     for one in waiting {
-        let Injection { server, slot, what, text, .. } = &one.injection;
+        let Injection { server, slot, what, text, id, .. } = &one.injection;
         let name = servers.get(server.0).map_or("", |view| view.name.as_str()).to_owned();
         // What a text is (for a hook, with its priority) is a part of what the model sees.
-        let key = (*server, one.proposal, what.clone(), text.trim().to_owned());
+        let key = (*server, one.proposal, what.clone(), text.trim().to_owned(), id.clone());
         if let Some(of) = seen.get(&key) {
-            let why = LeftOut::Duplicate { of: of.clone() };
+            let why = LeftOut::Duplicate { of: String::clone(of) };
             chosen.left_out.push((one, why));
             continue;
         }
@@ -273,7 +273,7 @@ mod tests {
 
     fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> QueuedInjection {
         let what = "context".to_owned();
-        let injection = Injection { server: ServerId(server), slot, weight, what, text: text.to_owned() };
+        let injection = Injection { server: ServerId(server), slot, weight, what, text: text.to_owned(), id: None };
         QueuedInjection { injection, proposal: "proposal", at: Duration::ZERO }
     }
 
@@ -311,6 +311,13 @@ mod tests {
         let same = |server: usize, text: &str| waiting(server, "conversation.context", 0, text);
         let twice = vec![same(1, "same\n"), same(0, "same"), same(0, " same")];
         assert_eq!(order(twice, &Layout::default(), usize::MAX), (vec!["same".to_owned(); 2], 1), "once per server");
+        let event = |id: &str| {
+            let mut one = same(0, "check");
+            one.injection.id = Some(id.to_owned());
+            one
+        };
+        let events = vec![event("e1"), event("e2"), event("e1")];
+        assert_eq!(order(events, &Layout::default(), usize::MAX).1, 1, "events are told apart by their ids");
         let hook = |what: &str| {
             let mut one = same(0, "check");
             one.injection.what = what.to_owned();

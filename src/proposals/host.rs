@@ -4,10 +4,12 @@
 //!
 //! It must never use tokio, files or clocks, or print.
 
+mod consent;
 mod inference;
 mod quotation;
 
 pub(crate) use super::refusal::Refusal;
+pub(crate) use consent::{CONSENT, Consent, setting as consent_setting};
 pub use inference::Inferred;
 pub(crate) use inference::{Finish, Inference, ModelView, Usage, tokens};
 pub(crate) use quotation::{clean, cut, is_hidden, label, quoted};
@@ -103,6 +105,8 @@ pub struct Injection {
     pub what: String,
     /// The text.
     pub text: String,
+    /// What makes it a text of its own, although another one of the server's says the same: an event's id.
+    pub id: Option<String>,
 }
 
 /// A tool call that hooks may react to.

@@ -253,3 +253,36 @@ fn c8_c14_c38_what_the_host_reports_about_sets_and_turns_is_true() {
     let strings = hosted("strings", &["--say", "hello"]);
     assert!(odd(&strings, "only 1 of its 2 members"), "{strings:#?}");
 }
+
+/// What a peer that a configuration names got of the conversation: of these words, those that it received.
+fn overheard(words: &[&str]) -> (Vec<&'static str>, Vec<Value>) {
+    let stage = Stage::new();
+    stage.write("peer.py", PEER);
+    let servers = json!({"mcpServers": {"bot": {"command": "python3", "args": ["peer.py", "plain"]}}});
+    stage.write("servers.json", servers.to_string());
+    let host = ["host", "--config", "servers.json", "--server", "bot", "--record", "x.reel", "--format", "json"];
+    let output = stage.run(&[&host[..], &["--say", "my secret"], words].concat(), "");
+    assert_eq!(output.code(), 0, "{output:?}");
+    let heard = String::from_utf8(stage.read("heard")).expect("text");
+    assert!(heard.contains("featureSets/update"), "{heard}");
+    let events = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    (["my secret", "echo: my secret"].into_iter().filter(|words| heard.contains(words)).collect(), events)
+}
+
+/// The guide promises that the user's messages go only to servers that the user trusts with them.
+#[test]
+fn hooks_of_a_configured_server_see_the_conversation_only_with_consent() {
+    let (words, events) = overheard(&["--say", "my secret again"]);
+    assert_eq!(words, [""; 0]);
+    let out = reports(&events, "left out");
+    assert!(out.len() == 1 && out[0]["text"].as_str().is_some_and(|text| text.contains("/approve bot")), "{out:?}");
+    let both = ["my secret", "echo: my secret"];
+    assert_eq!(overheard(&["--consent"]).0, both);
+    assert_eq!(overheard(&["--set", "bot:mcpl.consent=true"]).0, both);
+    assert_eq!(overheard(&["--do", "/approve bot mcpl", "--say", "my secret"]).0, both);
+    // The consent to another proposal is none to this one.
+    assert_eq!(overheard(&["--set", "bot:conversation.consent=true"]).0, [""; 0]);
+    // A server whose command the user gave needs no further consent.
+    let (_, heard) = both_sides("plain", &["--say", "my secret"]);
+    assert!(heard.iter().any(|message| message["params"]["userMessage"] == "my secret"));
+}

@@ -1,5 +1,6 @@
 //! Tests of the host with scripted servers, in virtual time.
 
+mod consent;
 mod mcpl;
 
 use super::*;
@@ -26,6 +27,7 @@ struct Stage {
     /// The inferences that servers asked for; the test answers them.
     inferences: Vec<Inference>,
     marks: Vec<(Option<ServerId>, Mark)>,
+    questions: Vec<ConsentQuestion>,
 }
 
 fn result(id: &str, result: &Value) -> Vec<String> {
@@ -49,21 +51,28 @@ fn silent(_: &str, _: &Value, _: &str) -> Vec<String> {
 }
 
 fn stage(servers: Vec<(&str, Script)>, set: &[(&str, Option<&str>, Value)]) -> Stage {
+    let own: Vec<&str> = servers.iter().map(|(name, _)| *name).collect();
+    stage_of(servers, set, &own)
+}
+
+/// A stage on which the user gave the commands of the `own` servers only.
+fn stage_of(servers: Vec<(&str, Script)>, set: &[(&str, Option<&str>, Value)], own: &[&str]) -> Stage {
     let mut policies = policies();
     for (option, server, value) in set {
         policies.set(*server, option, value).expect("an option");
     }
     let config = |name: &&str| {
         let client = ClientConfig { era: EraChoice::Legacy, ..ClientConfig::new("test", "1") };
-        ServerConfig { name: (*name).to_owned(), client, is_own: true }
+        ServerConfig { name: (*name).to_owned(), client, is_own: own.contains(name) }
     };
     let (names, scripts): (Vec<&str>, Vec<Script>) = servers.into_iter().unzip();
     let servers = names.iter().map(config).collect();
     let config = HostConfig { servers, policies, project: "demo".to_owned(), seed: 7, ..HostConfig::default() };
-    let (events, prompts, done, replies, sent, fails, inferences, marks) = Default::default();
+    let (events, prompts, done, replies, sent, fails, inferences, marks, questions) = Default::default();
     let host = Host::new(config);
+    let now = Duration::ZERO;
     let mut stage =
-        Stage { host, scripts, now: Duration::ZERO, events, prompts, done, replies, sent, fails, inferences, marks };
+        Stage { host, scripts, now, events, prompts, done, replies, sent, fails, inferences, marks, questions };
     let outputs = stage.host.start(Duration::ZERO);
     stage.play(outputs);
     stage
@@ -87,7 +96,7 @@ impl Stage {
                 }
                 Output::Report(event) => self.events.push(event),
                 Output::Mark(server, mark) => self.marks.push((server, mark)),
-                Output::AskConsent(_) => {}
+                Output::AskConsent(question) => self.questions.push(question),
                 Output::Prompt(prompt) => {
                     self.prompts.push(prompt);
                     let ok = ModelReply { text: "ok".to_owned(), tool_calls: Vec::new() };

@@ -9,8 +9,8 @@ use super::engine::{
 };
 use crate::proposals::clip;
 use crate::proposals::host::{
-    Agent, Beginning, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, ServerView,
-    Slot, ToolUse, cut,
+    Agent, Beginning, Consent, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId,
+    ServerView, Slot, ToolUse, consent_setting, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::text::counted;
@@ -24,6 +24,8 @@ const SESSION: &str = "hooks.session_start";
 const REQUEST: &str = "hooks.pre_request";
 const TOOL: &str = "hooks.tool_use";
 const OTHER: &str = "hooks.event";
+/// What a hook's tool call can show to its server.
+const LEARNS: &str = "hook calls that show what tools are given or return";
 
 /// The kinds of injections.
 pub(crate) static SLOTS: &[Slot] = &[
@@ -70,6 +72,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         text: "Which hooks fire for trusted servers only: none (off), those that call a tool (tools), or all",
         source: "SEP-2282, Client behaviour and Matcher patterns and information leakage",
     },
+    consent_setting(
+        "Whether a hook's tool call may show the server what tools are given and return; \
+         ask means only if you gave its command, or consent",
+        "SEP-2282, Matcher patterns and information leakage",
+    ),
     Setting {
         name: "approval",
         kind: SettingKind::Choice(&["none", "required", "all"]),
@@ -138,6 +145,8 @@ struct Declarer {
     has_tools: bool,
     policy: Policy,
     approval: Approval,
+    /// Whether its calls may show the server what tools are given and return.
+    consent: Consent,
     /// The time at which each declaration last fired.
     fired: HashMap<usize, Duration>,
 }
@@ -190,7 +199,7 @@ impl HooksHostSide {
 
     fn fire_at(&mut self, cx: &mut HostCx<'_>, event: &Event, is_nested: bool) {
         let mut chosen = Vec::new();
-        for (server, declarer) in &self.declarers {
+        for (server, declarer) in &mut self.declarers {
             let firing = declarer.select(cx, *server, event);
             let capped = declarer.capped(cx, *server, event.kind, firing);
             chosen.extend(capped.into_iter().map(|selected| (*server, selected)));
@@ -285,7 +294,7 @@ impl HooksHostSide {
                 cx.report("unprompted", Some(firing.server), why, json!({"index": firing.index, "text": text}));
                 continue;
             }
-            let injection = Injection { server: firing.server, slot, weight: 0, what, text: cut(text, left) };
+            let injection = Injection { server: firing.server, slot, weight: 0, what, text: cut(text, left), id: None };
             // A sub-agent has one turn only.
             let lasts = declarer.policy.word("session_start_lasts") == "session" && self.agent == Agent::Main;
             if slot == SESSION && lasts {
@@ -368,7 +377,8 @@ impl Declarer {
     fn read(view: &ServerView, policy: Policy) -> Self {
         let declarations = Declarations::parse(&view.declared.server);
         let has_tools = view.declared.server.get("tools").is_some();
-        Self { declarations, has_tools, policy, approval: Approval::Open, fired: HashMap::new() }
+        let consent = Consent::of(&policy, view);
+        Self { declarations, has_tools, policy, approval: Approval::Open, consent, fired: HashMap::new() }
     }
 
     /// The effective priority: `required` only applies to trusted servers.
@@ -418,11 +428,11 @@ impl Declarer {
 
     /// The hooks that fire at an event. Reports why others do not. A hook that the policy refuses cannot keep the same
     /// text of another one out.
-    fn select(&self, cx: &mut HostCx<'_>, server: ServerId, event: &Event) -> Vec<Selected> {
+    fn select(&mut self, cx: &mut HostCx<'_>, server: ServerId, event: &Event) -> Vec<Selected> {
         let mut chosen = judge_all(&self.declarations, event);
         chosen.retain(|selected| self.admits(cx, server, event, selected));
         skip_repeated(&mut chosen);
-        chosen.retain(|selected| self.admits(cx, server, event, selected));
+        chosen.retain(|selected| self.admits(cx, server, event, selected) && self.may_tell(cx, server, selected));
         chosen
     }
 
@@ -435,6 +445,12 @@ impl Declarer {
             cx.report("skipped", Some(server), text, data);
         }
         verdict.is_ok()
+    }
+
+    /// Whether a hook shows the server nothing of the conversation, or the user consents to it.
+    fn may_tell(&mut self, cx: &mut HostCx<'_>, server: ServerId, selected: &Selected) -> bool {
+        let hook = self.declarations.hooks.iter().find(|hook| hook.index == selected.index);
+        !hook.is_some_and(Hook::tells) || self.consent.admits(cx, server, LEARNS)
     }
 
     /// Reports how the host takes a declaration differently than the server wrote it.
@@ -547,6 +563,10 @@ impl HostSide for HooksHostSide {
         for hook in &declarer.declarations.hooks {
             declarer.report_differences(cx, server, hook);
         }
+        if declarer.declarations.hooks.iter().any(Hook::tells) {
+            let question = |name: &str| format!("may the hooks of {name} see what tools are given and return?");
+            declarer.consent.ask(cx, server, question);
+        }
         self.declarers.insert(server, declarer);
     }
 
@@ -632,6 +652,7 @@ impl HostSide for HooksHostSide {
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
         let Some(declarer) = self.declarers.get_mut(&server) else { return };
         declarer.approval = if is_allowed { Approval::Given } else { Approval::Revoked };
+        declarer.consent.decide(is_allowed);
         let (what, text) = match is_allowed {
             true => ("allowed", "its hooks are approved"),
             false => ("revoked", "its hooks do not fire until you approve them again"),

@@ -333,7 +333,8 @@ impl Source {
         self.is_waking = false;
         for (event, is_note) in self.waiting.drain(..) {
             let text = if is_note { note(&event) } else { event.to_string() };
-            cx.inject(Injection { server, slot: SLOT, weight: 0, what: "event".to_owned(), text: cut(text, most) });
+            let (what, text, id) = ("event".to_owned(), cut(text, most), event["id"].as_str().map(str::to_owned));
+            cx.inject(Injection { server, slot: SLOT, weight: 0, what, text, id });
         }
     }
 }

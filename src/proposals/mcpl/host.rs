@@ -35,7 +35,7 @@ pub(crate) fn check_policy(policy: &Policy) -> Result<(), (&'static str, String)
 
 use super::{DESCRIPTOR, PUSH_EVENT, malformed};
 use crate::proposals::host::{
-    HostCx, HostSide, Inbound, Inferred, LifecycleEvent, PromptPlace, Refusal, RequestOutcome, ServerId,
+    Consent, HostCx, HostSide, Inbound, Inferred, LifecycleEvent, PromptPlace, Refusal, RequestOutcome, ServerId,
 };
 use crate::proposals::host::{ModelView, Slot, ToolUse, Usage};
 use crate::proposals::policy::{Policies, Policy};
@@ -73,6 +73,8 @@ const MAX_EVENT_IDS: usize = 65_536;
 /// A server that declared MCPL.
 struct Peer {
     policy: Policy,
+    /// Whether the user's messages and the model's answers may go to it.
+    consent: Consent,
     /// The server's capability block (MCPL 0.4 §5.1).
     block: Value,
     /// The client's capability block (MCPL 0.4 §5.2).
@@ -174,6 +176,35 @@ impl McplHostSide {
         if let Some(peer) = self.peers.get_mut(&server) {
             let _ = peer.sets.update(&peer.policy, Value::Null);
         }
+        self.stop_disabled(cx, server);
+    }
+
+    /// Asks the user whether the server may see the conversation, if its feature sets would let it.
+    fn ask_to_hear(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if let Some(peer) = self.peers.get_mut(&server).filter(|peer| context::hears(peer)) {
+            let question = |name: &str| {
+                format!(
+                    "may {name} receive your messages and the model's answers? (if not, none of its feature sets is used)"
+                )
+            };
+            peer.consent.ask(cx, server, question);
+        }
+    }
+
+    /// Ends what sets that are disabled by now have begun: their inferences, and their requests for scopes.
+    fn stop_disabled(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let Some(Peer { sets, scopes, .. }) = self.peers.get_mut(&server) else { return };
+        for pending in scopes.take(|pending| !sets.is_on(&pending.set)) {
+            cx.respond(server, &pending.id, Ok(scopes::denial("its feature set was disabled")));
+        }
+        let stopped = |running: &inference::Running| running.server == server && !sets.is_on(&running.set);
+        self.inferring.retain(|_, running| {
+            let goes = stopped(running);
+            if goes {
+                cx.respond(server, &running.id, Err(sets::not_enabled(&running.set, "Feature set not enabled", true)));
+            }
+            !goes
+        });
     }
 
     /// As [`Peer::is_mistake`]; a server that is gone made none.
@@ -191,6 +222,7 @@ impl McplHostSide {
             cx.report("update", Some(server), text, params.clone());
             cx.notify(server, "featureSets/update", params);
         }
+        self.stop_disabled(cx, server);
     }
 
     fn changed(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) {
@@ -204,6 +236,7 @@ impl McplHostSide {
         );
         odd.into_iter().for_each(|odd| odd.report(cx, server));
         self.agree(cx, server);
+        self.ask_to_hear(cx, server);
     }
 
     /// Responds if the message is a request.
@@ -310,6 +343,7 @@ impl HostSide for McplHostSide {
         }
         let policy = self.policies.of("mcpl", &view.name);
         let peer = Peer {
+            consent: Consent::of(&policy, view),
             sets: Sets::new(block, &policy),
             scopes: Scopes::new(&policy),
             states: States::new(&policy),
@@ -331,6 +365,7 @@ impl HostSide for McplHostSide {
         self.gone.remove(&view.name);
         self.peers.insert(server, peer);
         self.agree(cx, server);
+        self.ask_to_hear(cx, server);
     }
 
     fn disconnected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
@@ -379,8 +414,12 @@ impl HostSide for McplHostSide {
             ("inference/request", Some(id)) => self.infer(cx, server, id, &params),
             ("scope/elevate", Some(id)) => self.elevate(cx, server, id, &params),
             ("model/info", Some(id)) => {
-                cx.report("model info", Some(server), "the server asked for the model", json!({"outcome": "success"}));
-                cx.respond(server, id, Ok(model_info(cx.model)));
+                let is_on = self.peers.get(&server).is_some_and(|peer| peer.sets.is_any_on());
+                let outcome = if is_on { "success" } else { "failure" };
+                cx.report("model info", Some(server), "the server asked for the model", json!({"outcome": outcome}));
+                let off =
+                    || Refusal::new(sets::NOT_ENABLED, "Feature set not enabled: all of the server's are disabled");
+                cx.respond(server, id, is_on.then(|| model_info(cx.model)).ok_or_else(off));
             }
             ("featureSets/changed", None) => self.changed(cx, server, &params),
             ("channels/register", Some(id)) => self.register(cx, server, id, &params),
@@ -448,7 +487,8 @@ impl HostSide for McplHostSide {
 
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
-        peer.sets.is_consented = is_allowed;
+        peer.sets.consent(is_allowed);
+        peer.consent.decide(is_allowed);
         let (what, text) = match is_allowed {
             true => ("allowed", "feature sets enabled, waiting scopes approved"),
             false => ("revoked", "all feature sets disabled"),

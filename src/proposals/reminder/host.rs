@@ -198,7 +198,7 @@ impl ReminderHostSide {
                 let slot = if follows && held.spec.is_for_user_block() { USER } else { SYSTEM };
                 let text = cut(held.spec.body.clone(), max);
                 let weight = i64::from(held.spec.preserve_on_compact);
-                cx.inject(Injection { server: *server, slot, weight, what: "reminder".to_owned(), text });
+                cx.inject(Injection { server: *server, slot, weight, what: "reminder".to_owned(), text, id: None });
             }
         }
     }

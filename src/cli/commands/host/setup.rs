@@ -9,7 +9,7 @@ use crate::files::text::{LARGE, read_text};
 use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
-use crate::proposals;
+use crate::proposals::{self, host::CONSENT};
 use crate::render;
 use crate::runtime::host_servers::{NamedServer, ServerLocation};
 use crate::runtime::model::Model;
@@ -20,9 +20,6 @@ use proposals::policy::Policies;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
-
-/// The option of a proposal that says whether the user consents to what a server learns.
-pub(super) const CONSENT: &str = "consent";
 
 /// The servers that the options name, in the order of the options.
 ///

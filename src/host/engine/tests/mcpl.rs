@@ -19,12 +19,12 @@ fn live(block: Value, mut more: impl FnMut(&str, &Value, &str) -> Vec<String> + 
     })
 }
 
-fn set(uses: &str) -> Value {
+pub(super) fn set(uses: &str) -> Value {
     json!({"description": "d", "uses": [uses]})
 }
 
 /// An MCPL block that offers everything, with feature sets for all of it.
-fn block() -> Value {
+pub(super) fn block() -> Value {
     json!({
         "version": "0.4",
         "pushEvents": true,
@@ -79,7 +79,7 @@ fn request(id: Value, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-fn event(id: i64, set: &str, event: &str) -> Value {
+pub(super) fn event(id: i64, set: &str, event: &str) -> Value {
     let content = json!([{"type": "text", "text": format!("news {event}")}]);
     let params = json!({"featureSet": set, "eventId": event, "timestamp": "2026-01-23T14:00:00Z",
         "payload": {"content": content}});
@@ -658,7 +658,8 @@ fn c12_amb_c14_context_of_a_set_that_may_not_speak_is_dropped() {
         (json!("memory.retrieval"), true),
         (json!("memory.proactive"), false),
         (json!("no.such"), false),
-        (Value::Null, true),
+        // It may be that of the disabled set.
+        (Value::Null, false),
     ] {
         let mut stage = stage(vec![("m", live(block(), answers(set.clone())))], &off);
         assert_eq!(stage.turn("x").contains("injected"), is_taken, "{set}");
@@ -995,7 +996,7 @@ fn connected(set: &[(&str, Option<&str>, Value)]) -> Stage {
     stage
 }
 
-fn incoming(id: i64, messages: &[(&str, &str)]) -> Value {
+pub(super) fn incoming(id: i64, messages: &[(&str, &str)]) -> Value {
     let message = |(channel, message): &(&str, &str)| {
         json!({"channelId": channel, "messageId": message, "threadId": "t", "author": {"id": "u", "name": "Alice"},
             "timestamp": "2026-03-05T10:30:00Z", "content": [{"type": "text", "text": format!("asks {message}")}]})
@@ -1259,4 +1260,362 @@ fn every_slot_of_the_proposals_has_a_place_of_its_own() {
     places.sort();
     places.dedup();
     assert_eq!(places.len(), count);
+}
+
+/// A block whose feature sets list no hooks and no channels.
+fn unlisted(sets: Value) -> Value {
+    let mut block = block();
+    block["featureSets"] = sets;
+    block
+}
+
+/// Everything that a server can do, after the user disabled its sets: what the host sent and accepted of it.
+fn used(stage: &mut Stage, set: &str) -> Vec<&'static str> {
+    let mut used = Vec::new();
+    let channels = json!({"channels": [channel("two", "bidirectional")]});
+    stage.says(0, &request(json!("r"), "channels/register", channels));
+    stage.says(0, &event(1, set, "e1"));
+    stage.says(0, &incoming(2, &[("two", "m1")]));
+    stage.says(0, &infer(json!(3), json!({"featureSet": set})));
+    stage.says(0, &request(json!(4), "channels/list", json!({})));
+    stage.says(0, &request(json!(5), "model/info", json!({})));
+    stage.says(0, &request(json!(6), "scope/elevate", json!({"featureSet": set, "scope": {"label": "/a"}})));
+    stage.turn("x");
+    for (order, params) in [
+        ("channel-publish", json!({"channel": "two", "text": "hi"})),
+        ("channel-open", json!({"type": "chat"})),
+        ("channel-list", json!({})),
+        ("rollback", json!({"set": set, "checkpoint": "c"})),
+    ] {
+        stage.order(proposal(order, params));
+    }
+    stage.order(call("note", json!({})));
+    stage.order(call("note", json!({})));
+    for (method, name) in [
+        ("context/beforeInference", "before"),
+        ("context/afterInference", "after"),
+        ("channels/publish", "publish"),
+        ("channels/open", "open"),
+        ("channels/list", "list"),
+        ("state/rollback", "rollback"),
+    ] {
+        used.extend((!stage.by(method).is_empty()).then_some(name));
+    }
+    used.extend((stage.answer(json!(1))["accepted"] == true).then_some("push"));
+    used.extend((stage.answer(json!(2))["results"][0]["accepted"] == true).then_some("incoming"));
+    used.extend((!stage.inferences.is_empty()).then_some("inference"));
+    used.extend(stage.answer(json!(4)).get("channels").map(|_| "listed"));
+    used.extend(stage.answer(json!(5)).get("id").map(|_| "model"));
+    used.extend((stage.is_open(json!(6)) || stage.answer(json!(6)).get("approved").is_some()).then_some("scope"));
+    let carries = |call: &Value| call["params"].get("checkpoint").is_some() || call["params"].get("state").is_some();
+    used.extend(stage.by("tools/call").iter().any(carries).then_some("state"));
+    used
+}
+
+fn stateful(method: &str, _: &Value, id: &str) -> Vec<String> {
+    match method {
+        "tools/call" => {
+            let state = json!({"checkpoint": "c1", "parent": null, "data": {"n": 1}});
+            result(id, &json!({"content": [], "state": state}))
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn all_uses() -> Value {
+    json!({"description": "d", "scoped": true, "rollback": true, "uses": ["pushEvents", "inferenceRequest", "tools",
+        "contextHooks.beforeInference", "contextHooks.afterInference", "channels.publish", "channels.observe"]})
+}
+
+/// MCPL 0.4 §6: "Feature sets provide fine-grained access control over server behaviors." Whatever a set lists, nothing is
+/// left of a server whose sets are all disabled.
+#[test]
+fn nothing_of_mcpl_is_used_if_all_sets_are_disabled_by_name() {
+    let bare = || json!({"description": "d", "uses": []});
+    let without_uses = || json!({"description": "d"});
+    for sets in [
+        json!({"a.one": bare()}),
+        json!({"a.one": set("pushEvents"), "a.two": set("tools")}),
+        json!({"a.one": without_uses(), "a.two": {"description": "d", "uses": "tools"}}),
+        json!({"a.one": all_uses(), "a.two": bare()}),
+        json!([{"name": "a.one", "description": "d", "uses": ["tools"]}]),
+    ] {
+        for disabled in ["a.one,a.two", "a.*", "*", "a.one,a.t*"] {
+            let off = [("mcpl.disabled", None, json!(disabled)), ("mcpl.unlisted", None, json!("accept"))];
+            let mut stage = stage(vec![("m", live(unlisted(sets.clone()), stateful))], &off);
+            assert_eq!(used(&mut stage, "a.one"), [""; 0], "{sets} {disabled}");
+        }
+        // The same if the user disables them later, and if only others are enabled.
+        let mut later = stage(vec![("m", live(unlisted(sets.clone()), stateful))], &[]);
+        later.order(proposal("feature-sets", json!({"disable": "a.one,a.two"})));
+        assert_eq!(used(&mut later, "a.one"), [""; 0], "{sets}");
+        let only = [("mcpl.enabled", None, json!("b.*"))];
+        let mut others = stage(vec![("m", live(unlisted(sets.clone()), stateful))], &only);
+        assert_eq!(used(&mut others, "a.one"), [""; 0], "{sets}");
+    }
+}
+
+#[test]
+fn what_no_set_lists_is_used_while_a_set_is_enabled() {
+    let all = [
+        "before",
+        "after",
+        "publish",
+        "open",
+        "list",
+        "rollback",
+        "push",
+        "incoming",
+        "inference",
+        "listed",
+        "model",
+        "scope",
+        "state",
+    ];
+    let mut enabled = stage(
+        vec![("m", live(unlisted(json!({"a.one": all_uses()})), stateful))],
+        &[("mcpl.before_timeout", None, json!("1s"))],
+    );
+    assert_eq!(used(&mut enabled, "a.one"), all);
+    // A use that an enabled set lists does not depend on the others.
+    let sets = json!({"a.one": set("contextHooks.beforeInference"), "a.two": set("pushEvents")});
+    let off = [("mcpl.disabled", None, json!("a.two")), ("mcpl.before_timeout", None, json!("1s"))];
+    let mut partly = stage(vec![("m", live(unlisted(sets.clone()), silent))], &off);
+    partly.turn("x");
+    assert_eq!(partly.by("context/beforeInference").len(), 1);
+    let off = [("mcpl.disabled", None, json!("a.one"))];
+    let mut partly = stage(vec![("m", live(unlisted(sets), silent))], &off);
+    partly.turn("x");
+    assert_eq!((partly.by("context/beforeInference").len(), partly.by("context/afterInference").len()), (0, 1));
+    // A server without sets works, unless the user disables everything.
+    let hooked = |disabled: &str| {
+        let set = [("mcpl.disabled", None, json!(disabled)), ("mcpl.before_timeout", None, json!("1s"))];
+        let mut stage = stage(vec![("m", live(unlisted(json!({})), silent))], &set);
+        stage.turn("x");
+        stage.by("context/beforeInference").len()
+    };
+    assert_eq!((hooked("a.one,a.two"), hooked("*")), (1, 0));
+}
+
+#[test]
+fn a_server_does_not_get_round_a_disabled_set_by_removing_or_replacing_it() {
+    let sets = json!({"a.hooks": set("contextHooks.beforeInference"), "b.tools": set("tools")});
+    for params in [
+        json!({"removed": ["a.hooks"]}),
+        json!({"removed": ["a.hooks", "b.tools"]}),
+        json!({"added": {"a.hooks": set("tools")}}),
+    ] {
+        let mut stage =
+            stage(vec![("m", live(unlisted(sets.clone()), silent))], &[("mcpl.before_timeout", None, json!("1s"))]);
+        stage.order(proposal("feature-sets", json!({"disable": "a.hooks"})));
+        stage.says(0, &json!({"jsonrpc": "2.0", "method": "featureSets/changed", "params": params}));
+        stage.turn("x");
+        assert!(stage.by("context/beforeInference").is_empty(), "{params}");
+        // Near it: a set that adds the use, and that the user did not disable.
+        let added = json!({"added": {"c.hooks": set("contextHooks.beforeInference")}});
+        stage.says(0, &json!({"jsonrpc": "2.0", "method": "featureSets/changed", "params": added}));
+        stage.turn("x");
+        assert_eq!(stage.by("context/beforeInference").len(), 1, "{params}");
+    }
+}
+
+/// MCPL 0.4 §6.7: "Servers MUST immediately respect the new configuration." So does the host.
+#[test]
+fn what_a_set_began_ends_when_it_is_disabled() {
+    let mut stage = live_stage(&[("mcpl.push", None, json!("queue")), ("mcpl.incoming", None, json!("queue"))]);
+    stage.says(0, &request(json!("r"), "channels/register", json!({"channels": [channel("two", "bidirectional")]})));
+    stage.says(0, &event(1, "memory.proactive", "e1"));
+    stage.says(0, &incoming(2, &[("two", "m1")]));
+    stage.says(0, &infer(json!(3), json!({})));
+    stage.says(0, &elevate(4, "/etc/hosts"));
+    let disable = "memory.proactive,channels.observe,memory.consolidation,files.edit";
+    stage.order(proposal("feature-sets", json!({"disable": disable})));
+    assert_eq!(stage.answer(json!(3))["code"], -32001);
+    assert_eq!(stage.answer(json!(4))["approved"], false);
+    let token = stage.inferences[0].token;
+    stage.inferred(token, Ok(Inferred { text: "late".to_owned(), finish: Finish::EndTurn }));
+    let prompt = stage.turn("x");
+    assert!(!prompt.contains("news e1") && !prompt.contains("asks m1"), "{prompt}");
+    assert_eq!(stage.reported("dropped").len(), 2);
+    // Near it: another set is disabled.
+    let mut other = live_stage(&[("mcpl.push", None, json!("queue"))]);
+    other.says(0, &event(1, "memory.proactive", "e1"));
+    other.order(proposal("feature-sets", json!({"disable": "memory.consolidation"})));
+    assert!(other.turn("x").contains("news e1"));
+}
+
+/// MCPL 0.4 §6.5: "The server includes `featureSet` in its response". A result that cannot be attributed may be that of a
+/// disabled set.
+#[test]
+fn a_hook_result_is_used_only_for_a_set_that_is_enabled() {
+    let prompt = |named: Option<Value>, off: &str| {
+        let answers = move |method: &str, _: &Value, id: &str| match method {
+            "context/beforeInference" => {
+                let injection = json!({"namespace": "n", "position": "system", "content": "planted"});
+                let mut found = json!({"contextInjections": [injection]});
+                named.iter().for_each(|set| found["featureSet"] = set.clone());
+                result(id, &found)
+            }
+            _ => Vec::new(),
+        };
+        let other = json!({"version": "0.4", "featureSets": {"other.set": set("contextHooks.beforeInference")}});
+        let servers = vec![("m", live(block(), answers)), ("other", live(other, silent))];
+        let mut stage = stage(servers, &[("mcpl.disabled", Some("m"), json!(off))]);
+        let is_used = stage.turn("x").contains("planted");
+        (is_used, stage.reported("dropped").len())
+    };
+    assert_eq!(prompt(None, "memory.consolidation"), (false, 1));
+    assert_eq!(prompt(Some(Value::Null), "files.edit"), (false, 1));
+    for name in [
+        json!(""),
+        json!(7),
+        json!(["memory.retrieval"]),
+        json!("other.set"),
+        json!("memory.*"),
+        json!("Memory.Retrieval"),
+    ] {
+        assert_eq!(prompt(Some(name.clone()), ""), (false, 1), "{name}");
+    }
+    // Near it: an enabled set that lists the use; and no name at all, while nothing is disabled.
+    assert_eq!(prompt(Some(json!("memory.retrieval")), "memory.consolidation"), (true, 0));
+    assert_eq!(prompt(None, ""), (true, 0));
+}
+
+#[test]
+fn a_review_that_names_no_set_changes_nothing_if_a_set_is_disabled() {
+    let mut blocking = block();
+    blocking["contextHooks"]["afterInference"]["blocking"] = json!(true);
+    let answers = |method: &str, _: &Value, id: &str| match method {
+        "context/afterInference" => result(id, &json!({"modifiedResponse": "planted"})),
+        "context/beforeInference" => result(id, &json!({"featureSet": "memory.retrieval"})),
+        _ => Vec::new(),
+    };
+    for (off, answer) in [("memory.consolidation", "ok"), ("", "planted")] {
+        let mut stage = stage(vec![("m", live(blocking.clone(), answers))], &[("mcpl.disabled", None, json!(off))]);
+        stage.turn("x");
+        assert_eq!(stage.done.last(), Some(&OrderResult::Turn { turn: 1, answer: Ok(answer.to_owned()) }), "{off}");
+    }
+}
+
+/// MCPL 0.4 §9.4: "Hosts SHOULD deduplicate events by `eventId`." Nothing else makes two events one.
+#[test]
+fn events_with_the_same_text_are_two_if_their_ids_differ() {
+    let mut stage = live_stage(&[("mcpl.push", None, json!("queue")), ("mcpl.incoming", None, json!("queue"))]);
+    stage.says(0, &request(json!("r"), "channels/register", json!({"channels": [channel("two", "bidirectional")]})));
+    let same = |id: i64, name: &str| {
+        let mut event = event(id, "memory.proactive", name);
+        event["params"]["payload"]["content"][0]["text"] = json!("the disk is full");
+        event
+    };
+    for (id, name) in [(1, "e1"), (2, "e2"), (3, "e1")] {
+        stage.says(0, &same(id, name));
+    }
+    assert_eq!(stage.answer(json!(3))["reason"], "duplicate");
+    for (id, name) in [(4, "m1"), (5, "m2")] {
+        let mut said = incoming(id, &[("two", name)]);
+        said["params"]["messages"][0]["content"][0]["text"] = json!("yes");
+        stage.says(0, &said);
+    }
+    let prompt = stage.turn("x");
+    assert_eq!((prompt.matches("the disk is full").count(), prompt.matches("Alice: yes").count()), (2, 2), "{prompt}");
+    assert!(stage.reported("duplicate").iter().all(|event| event.proposal == "mcpl"), "{:?}", stage.events);
+}
+
+/// MCPL 0.4 §14.3: "Response (per-message results for partial acceptance)".
+#[test]
+fn a_bad_message_does_not_refuse_the_others_of_its_batch() {
+    let mut stage = connected(&[("mcpl.incoming", None, json!("queue"))]);
+    let good = |name: &str| incoming(0, &[("two", name)])["params"]["messages"][0].clone();
+    let with = |name: &str, member: &str, value: Value| {
+        let mut message = good(name);
+        message[member] = value;
+        message
+    };
+    let without = |name: &str, member: &str| {
+        let mut message = good(name);
+        message.as_object_mut().unwrap().remove(member);
+        message
+    };
+    let messages = json!([
+        good("first"),
+        without("no-channel", "channelId"),
+        without("nameless", "messageId"),
+        with("odd-name", "messageId", json!(7)),
+        without("no-content", "content"),
+        with("null", "content", Value::Null),
+        with("empty", "content", json!([])),
+        with("blank", "content", json!("")),
+        with("spaces", "content", json!([{"type": "text", "text": " \n"}])),
+        with("number", "content", json!(7)),
+        with("yesterday", "timestamp", json!("yesterday")),
+        with("february", "timestamp", json!("2026-02-30T10:30:00Z")),
+        with("hour", "timestamp", json!("2026-03-05T25:00:00Z")),
+        with("seconds", "timestamp", json!(1_772_706_600)),
+        json!(7),
+        Value::Null,
+        without("undated", "timestamp"),
+        with("string", "content", json!("asks string")),
+        with("zoneless", "timestamp", json!("2026-03-05T10:30:00")),
+        good("last"),
+    ]);
+    stage.says(0, &request(json!(1), "channels/incoming", json!({"messages": messages})));
+    let answer = stage.answer(json!(1));
+    assert_eq!(Mcpl.descriptor().schemas.check("channels/incoming:result", &answer).expect("a schema"), []);
+    let results = answer["results"].as_array().unwrap();
+    let (good, bad): (Vec<&Value>, Vec<&Value>) = results.iter().partition(|one| one["accepted"] == true);
+    let names =
+        |some: &[&Value]| some.iter().map(|one| one["messageId"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names(&good), ["first", "undated", "string", "zoneless", "last"]);
+    let refused = [
+        "no-channel",
+        "no-content",
+        "null",
+        "empty",
+        "blank",
+        "spaces",
+        "number",
+        "yesterday",
+        "february",
+        "hour",
+        "seconds",
+    ];
+    assert_eq!(names(&bad), refused);
+    assert!(bad.iter().all(|one| one["reason"].is_string()));
+    assert_eq!(stage.mistakes("refused"), vec![true; 15]);
+    assert!(stage.odd("no time zone") && stage.odd("content is a string"));
+    let prompt = stage.turn("x");
+    let lines: Vec<&str> = prompt.lines().filter(|line| line.contains("Alice:")).collect();
+    assert_eq!(lines.len(), 5, "{prompt}");
+    assert!(lines.iter().all(|line| line.contains("asks ")), "{prompt}");
+    // A message that was refused can be sent again.
+    stage.says(0, &incoming(2, &[("two", "yesterday")]));
+    assert_eq!(stage.answer(json!(2))["results"][0]["accepted"], true);
+    // Near it: an empty batch, and one without any message that has a name.
+    stage.says(0, &request(json!(3), "channels/incoming", json!({"messages": []})));
+    assert_eq!(stage.answer(json!(3)), json!({"results": []}));
+    for (id, params) in [(4, json!({"messages": [{}, 7]})), (5, json!({})), (6, json!({"messages": {}}))] {
+        stage.says(0, &request(json!(id), "channels/incoming", params));
+        assert_eq!(stage.answer(json!(id))["code"], -32602);
+    }
+}
+
+#[test]
+fn an_event_says_something_and_when() {
+    let mut stage = live_stage(&[]);
+    for (id, (member, value, is_taken)) in (1..).zip([
+        ("content", json!([]), false),
+        ("content", json!(""), false),
+        ("content", json!({"type": "text", "text": "x"}), false),
+        ("content", json!("text"), true),
+        ("timestamp", json!("yesterday"), false),
+        ("timestamp", json!("2026-02-29T00:00:00Z"), false),
+        ("timestamp", json!(1_772_706_600), false),
+        ("timestamp", json!("2024-02-29T00:00:00+14:00"), true),
+    ]) {
+        let mut event = event(id, "memory.proactive", &format!("e{id}"));
+        let place = if member == "content" { &mut event["params"]["payload"] } else { &mut event["params"] };
+        place[member] = value.clone();
+        stage.says(0, &event);
+        assert_eq!(stage.answer(json!(id))["accepted"] == true, is_taken, "{value}");
+    }
 }

@@ -8,8 +8,8 @@ use super::{
     subscription,
 };
 use crate::proposals::host::{
-    HostCx, HostSide, Inbound, Injection, LifecycleEvent, Mark, PromptPlace, RequestOutcome, ServerId, ServerView,
-    Slot, Utterance, cut,
+    Consent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, Mark, PromptPlace, RequestOutcome, ServerId, Slot,
+    Utterance, consent_setting, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::text::counted;
@@ -25,13 +25,10 @@ pub(crate) static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: PromptPlace::B
 
 /// The options that the proposal leaves to the host.
 pub(crate) static SETTINGS: &[Setting] = &[
-    Setting {
-        name: "consent",
-        kind: SettingKind::Choice(&["ask", "true", "false"]),
-        default: "ask",
-        text: "Whether the host sends user messages to the server; ask means only if you gave its command, or consent",
-        source: "SEP-1975, Security Implications",
-    },
+    consent_setting(
+        "Whether the host sends user messages to the server; ask means only if you gave its command, or consent",
+        "SEP-1975, Security Implications",
+    ),
     Setting {
         name: "deadline",
         kind: SettingKind::Time,
@@ -89,29 +86,6 @@ pub(in crate::proposals::conversation) fn check_policy(policy: &Policy) -> Resul
 /// The number of requests that wait for a response. The oldest is dropped first.
 const MAX_KEYS: usize = 256;
 
-/// Whether the user lets the host send user messages to a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Consent {
-    Given,
-    Refused,
-    /// Nobody has answered yet.
-    Open,
-    /// Nobody has answered, and the host has reported that a message was not sent.
-    LeftOut,
-}
-
-impl Consent {
-    /// The consent at the beginning.
-    fn of(policy: &Policy, view: &ServerView) -> Self {
-        match policy.word("consent") {
-            "true" => Self::Given,
-            "false" => Self::Refused,
-            _ if view.is_own => Self::Given,
-            _ => Self::Open,
-        }
-    }
-}
-
 /// A subscribed server.
 struct Subscriber {
     engine: UserMessages,
@@ -124,12 +98,6 @@ struct Subscriber {
     waits: Option<String>,
     /// The engine's keys of requests, by the host's tokens.
     keys: BTreeMap<u64, u64>,
-}
-
-impl Subscriber {
-    fn is_asked(&self) -> bool {
-        self.consent == Consent::Given && !self.is_disabled
-    }
 }
 
 /// The proposal's host side.
@@ -170,24 +138,11 @@ impl ConversationHostSide {
         }
     }
 
-    /// Reports the servers that get no message because nobody has consented, each once.
-    fn report_left_out(&mut self, cx: &mut HostCx<'_>) {
-        for (server, subscriber) in self.subscribers.iter_mut().filter(|(_, one)| one.consent == Consent::Open) {
-            subscriber.consent = Consent::LeftOut;
-            let name = cx.server(*server).map_or("", |view| view.name.as_str());
-            let text = format!(
-                "gets no user messages without your consent; give it with /approve {name}, --consent or --set \
-                 {name}:conversation.consent=true"
-            );
-            cx.report("left out", Some(*server), text, Value::Null);
-        }
-    }
-
     fn fan_out(&mut self, cx: &mut HostCx<'_>, message_id: &str, text: &str, history: &[Utterance]) {
-        self.report_left_out(cx);
-        let ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
+        let mut ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
+        ids.retain(|id| self.subscribers.get_mut(id).is_some_and(|one| one.consent.admits(cx, *id, "user messages")));
         for server in ids {
-            let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.is_asked()) else { continue };
+            let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| !one.is_disabled) else { continue };
             let max = subscriber.policy.length("history");
             let recent = &history[history.len() - history.len().min(max)..];
             let entry = |said: &Utterance| HistoryEntry { role: said.role.to_owned(), content: said.text.clone() };
@@ -230,18 +185,16 @@ impl HostSide for ConversationHostSide {
             "notification" => Carrier::Notification,
             _ => Carrier::Auto,
         };
-        let consent = Consent::of(&policy, view);
+        let mut consent = Consent::of(&policy, view);
         let text = match consent {
             Consent::Given => format!("{} receives the user's messages", view.name),
             Consent::Refused => format!("{} wants to receive the user's messages, but you have refused", view.name),
-            Consent::Open | Consent::LeftOut => {
+            Consent::Open { .. } => {
                 format!("{} wants to receive the user's messages; you have not consented yet", view.name)
             }
         };
-        cx.report("subscribed", Some(server), text, json!({"allowed": consent == Consent::Given}));
-        if consent == Consent::Open {
-            cx.ask_consent(server, format!("may {} receive your messages?", view.name));
-        }
+        cx.report("subscribed", Some(server), text, json!({"allowed": consent.is_given()}));
+        consent.ask(cx, server, |name| format!("may {name} receive your messages?"));
         let engine = UserMessages::new(carrier, policy.time("deadline"));
         let subscriber =
             Subscriber { engine, policy, consent, misses: 0, is_disabled: false, waits: None, keys: BTreeMap::new() };
@@ -327,8 +280,8 @@ impl HostSide for ConversationHostSide {
 
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
         let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
-        let consent = if is_allowed { Consent::Given } else { Consent::Refused };
-        (subscriber.consent, subscriber.is_disabled, subscriber.misses) = (consent, false, 0);
+        subscriber.consent.decide(is_allowed);
+        (subscriber.is_disabled, subscriber.misses) = (false, 0);
         cx.mark(server, if is_allowed { Mark::Granted } else { Mark::Revoked });
         let (what, text) = match is_allowed {
             true => ("allowed", "receives the user's messages from now on"),
@@ -339,7 +292,7 @@ impl HostSide for ConversationHostSide {
 
     fn state(&self) -> Value {
         let one = |(id, subscriber): (&ServerId, &Subscriber)| {
-            json!({"server": id.0, "allowed": subscriber.consent == Consent::Given, "disabled": subscriber.is_disabled,
+            json!({"server": id.0, "allowed": subscriber.consent.is_given(), "disabled": subscriber.is_disabled,
                 "timeouts_in_a_row": subscriber.misses})
         };
         self.subscribers.iter().map(one).collect()
@@ -366,7 +319,7 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
             cx.report("context", Some(server), format!("{whole} B of context{was_cut}"), data);
             let text = cut(text, most);
             let weight = i64::try_from(subscriber.policy.number("priority")).unwrap_or(i64::MAX);
-            cx.inject(Injection { server, slot: CONTEXT, weight, what: "context".to_owned(), text });
+            cx.inject(Injection { server, slot: CONTEXT, weight, what: "context".to_owned(), text, id: None });
         }
         (None, Some((code, message))) => {
             data["error"] = json!({"code": code, "message": message});

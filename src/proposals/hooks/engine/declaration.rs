@@ -4,6 +4,7 @@
 //! This module must never handle events.
 
 use super::super::DESCRIPTOR;
+use super::template::mentions;
 use super::{EventKind, Priority};
 use crate::proposals::Side;
 use globset::{GlobBuilder, GlobMatcher};
@@ -92,6 +93,16 @@ pub struct Hook {
     pub content: HookContent,
     /// The priority.
     pub priority: Priority,
+}
+
+impl Hook {
+    /// Whether its tool call shows the server what another tool was given or returned: by its arguments, or because it
+    /// is made only if the input contains a text (SEP-2282, Matcher patterns and information leakage).
+    pub(crate) fn tells(&self) -> bool {
+        let HookContent::Tool { arguments, .. } = &self.content else { return false };
+        let asks_for_a_text = self.matcher.as_ref().is_some_and(|matcher| matcher.input_contains.is_some());
+        self.event.is_tool_event() && (asks_for_a_text || mentions(arguments, &["tool_input", "tool_output"]))
+    }
 }
 
 /// An invalid declaration.

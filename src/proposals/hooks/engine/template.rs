@@ -89,6 +89,18 @@ fn note(notes: &mut Vec<String>, noted: String) {
     }
 }
 
+/// Whether a value contains one of these variables in a string, at any depth.
+pub(crate) fn mentions(value: &Value, names: &[&str]) -> bool {
+    match value {
+        Value::String(text) => {
+            text.match_indices('{').any(|(at, _)| variable(&text[at..]).is_some_and(|name| names.contains(&name)))
+        }
+        Value::Array(list) => list.iter().any(|item| mentions(item, names)),
+        Value::Object(object) => object.values().any(|item| mentions(item, names)),
+        _ => false,
+    }
+}
+
 /// The name of the variable at the beginning of `text`, if there is one.
 fn variable(text: &str) -> Option<&str> {
     // Stop at the end of the name; otherwise a text that consists of opening braces would take quadratic time.

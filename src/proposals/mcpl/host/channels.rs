@@ -1,8 +1,9 @@
 //! Channels (MCPL 0.4 §14): which channels a server has, what they may be used for, and their messages.
 
 use super::irregular::Irregularity::{self, Mistake, Note};
+use super::push::{read_content, read_time};
 use super::sets::advertises;
-use super::wakes::Event;
+use super::wakes::{Event, Source};
 use super::{McplHostSide, Peer, RequestKind};
 use crate::proposals::host::{HostCx, Refusal, ServerId, label};
 use crate::proposals::mcpl::blocks;
@@ -19,8 +20,10 @@ pub(super) const UNKNOWN: i64 = -32023;
 
 /// The pseudo-channel that can only be observed (MCPL 0.4 §14.5).
 const THINKING: &str = "thinking";
+/// What a feature set lists if it publishes to channels.
+pub(super) const PUBLISH: &str = "channels.publish";
 /// What a feature set lists if it observes channels.
-const OBSERVE: &str = "channels.observe";
+pub(super) const OBSERVE: &str = "channels.observe";
 /// How many message ids are remembered per server.
 const MAX_MESSAGES: usize = 65_536;
 /// How many channels a server may have.
@@ -107,6 +110,17 @@ impl Peer {
         self.block["channels"] == true || advertises(&self.block, &format!("/channels/{what}"))
     }
 
+    /// Whether channels may be used at all.
+    ///
+    /// # Errors
+    /// -32017 if every feature set for them is disabled.
+    pub(super) fn may_use_channels(&self) -> Result<(), Refusal> {
+        match [PUBLISH, OBSERVE].into_iter().any(|uses| self.sets.lets(uses)) {
+            true => Ok(()),
+            false => Err(not_permitted("no feature set that uses channels is enabled")),
+        }
+    }
+
     /// The `channels` member of `context/beforeInference` (MCPL 0.4 §14.4): the message that began the turn, and where
     /// its answer may go. `None` if there are no channels.
     pub(super) fn channel_context(&self, from: Option<&Origin>) -> Option<Value> {
@@ -135,7 +149,7 @@ impl Peer {
     pub(super) fn may_answer(&self, channel: &str) -> Result<(), Refusal> {
         match channel {
             THINKING => Err(not_permitted("the channel thinking can only be observed")),
-            _ => self.may_use(channel, "channels.publish", "inbound"),
+            _ => self.may_use(channel, PUBLISH, "inbound"),
         }
     }
 
@@ -200,22 +214,32 @@ impl McplHostSide {
 
     /// Answers the server's `channels/list` (MCPL 0.4 §14.3).
     pub(super) fn list(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8]) {
-        let channels = self.peers.get(&server).map(|peer| json!(peer.channels.list())).unwrap_or_default();
-        cx.respond(server, id, Ok(json!({"channels": channels})));
+        let Some(peer) = self.peers.get(&server) else { return };
+        let answer = peer.may_use_channels().map(|()| json!({"channels": peer.channels.list()}));
+        if let Err(refused) = &answer {
+            cx.report("refused", Some(server), format!("channels/list: {}", refused.message), Value::Null);
+        }
+        cx.respond(server, id, answer);
     }
 
     /// Handles `channels/incoming` (MCPL 0.4 §14.3). Messages of the same channel form one event.
     pub(super) fn incoming(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: Option<&[u8]>, params: &Value) {
         let messages: Vec<&Value> = params["messages"].as_array().into_iter().flatten().collect();
-        let is_whole = |message: &&Value| message["messageId"].is_string() && message["channelId"].is_string();
-        if !params["messages"].is_array() || !messages.iter().all(is_whole) {
-            let why = "messages is missing, or a message lacks messageId or channelId";
+        // A result names its message, so one without an id has none, and must not cost the others theirs.
+        let (messages, nameless): (Vec<_>, Vec<_>) =
+            messages.into_iter().partition(|message| message["messageId"].is_string());
+        if !params["messages"].is_array() || messages.is_empty() && !nameless.is_empty() {
+            let why = "messages is missing, or no message has a messageId";
             return Self::respond(cx, server, id, Err(Refusal::new(errors::INVALID_PARAMS, why)));
+        }
+        for message in nameless {
+            let about = json!({"channel": message["channelId"], "outcome": "failure"});
+            cx.report_mistake("refused", server, "a message without a messageId is dropped", about);
         }
         let mut mistakes = Vec::new();
         let mut verdicts: Vec<Result<(), String>> = Vec::new();
         for message in &messages {
-            let verdict = self.takes_message(server, message);
+            let verdict = self.takes_message(cx, server, message);
             mistakes.push(verdict.as_ref().is_err_and(|refused| self.is_mistaken(server, message, refused, cx.now)));
             verdicts.push(verdict.map_err(|refused| refused.message));
         }
@@ -248,11 +272,18 @@ impl McplHostSide {
         Self::respond(cx, server, id, Ok(json!({"results": results})));
     }
 
-    fn takes_message(&mut self, server: ServerId, message: &Value) -> Result<(), Refusal> {
+    fn takes_message(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Value) -> Result<(), Refusal> {
         let gone = || Refusal::new(errors::INTERNAL_ERROR, "the server is gone");
         let peer = self.peers.get_mut(&server).ok_or_else(gone)?;
         let channel = text_of(message, "channelId");
+        let malformed = |why: String| Refusal::new(errors::INVALID_PARAMS, why);
+        if !message["channelId"].is_string() {
+            return Err(malformed("channelId is missing".to_owned()));
+        }
         peer.may_use(channel, OBSERVE, "outbound")?;
+        let content = read_content(&message["content"]).map_err(malformed)?;
+        let time = message.get("timestamp").map(read_time).transpose().map_err(malformed)?.flatten();
+        [content, time].into_iter().flatten().for_each(|odd| odd.report(cx, server));
         let key = (channel.to_owned(), text_of(message, "messageId").to_owned());
         match peer.channels.messages.insert(key, ()) {
             None => Ok(()),
@@ -293,7 +324,9 @@ impl McplHostSide {
             thread: last["threadId"].as_str().map(str::to_owned),
         };
         let text = messages.iter().map(line).collect::<Vec<_>>().join("\n");
-        let event = Event::new(server, format!("messages in {channel}"), text, Some(origin));
+        let ids: Vec<&str> = messages.iter().map(|message| text_of(message, "messageId")).collect();
+        let names = (json!([channel, ids]).to_string(), format!("messages in {channel}"));
+        let event = Event::new(server, names, text, Source::Channel(origin));
         let admitted = self.admit(cx, lane, event);
         match &admitted {
             Ok(admitted) => {

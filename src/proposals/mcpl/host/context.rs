@@ -1,6 +1,6 @@
 //! Context hooks (MCPL 0.4 §10): what servers add before an inference, and how they observe or change its answer.
 
-use super::channels::Origin;
+use super::channels::{Origin, PUBLISH};
 use super::requests::NOT_IN_TIME;
 use super::sets::advertises;
 use super::{AFTER_USER, BEFORE_USER, EVENT, McplHostSide, Peer, RequestKind, SYSTEM, model_info};
@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 
 const BEFORE: &str = "contextHooks.beforeInference";
 const AFTER: &str = "contextHooks.afterInference";
+/// What hooks show to a server, as the rest of "gets no …".
+pub(super) const WORDS: &str = "user messages and no answers of the model";
 
 /// The current turn.
 pub(super) struct Turn {
@@ -81,12 +83,17 @@ impl McplHostSide {
             std::mem::take(&mut self.waiting).into_iter().partition::<VecDeque<_>, _>(|event| is_its(&event.inference));
         self.waiting = left;
         for event in events {
-            let (server, what, text) = (event.server, event.what, event.text);
+            if !self.may_still_show(&event) {
+                let text = format!("dropped a waiting {}: its feature set was disabled", event.what);
+                cx.report("dropped", Some(event.server), text, json!({"outcome": "failure"}));
+                continue;
+            }
+            let (server, what, text, id) = (event.server, event.what, event.text, Some(event.id));
             if event.inference.is_some() {
                 channel = event.channel.or(channel);
                 depth = depth.or(Some(event.depth));
             }
-            cx.inject(Injection { server, slot: EVENT, weight: 0, what, text });
+            cx.inject(Injection { server, slot: EVENT, weight: 0, what, text, id });
         }
         let message = begins.message.map(str::to_owned);
         let conversation = match begins.agent {
@@ -99,7 +106,10 @@ impl McplHostSide {
         if is_main && depth == 0 {
             self.release_held(cx);
         }
-        let asked: Vec<ServerId> = self.peers.iter().filter(|(_, peer)| prepares(peer)).map(|(id, _)| *id).collect();
+        // A turn that no message of the user's began shows the server nothing of the conversation.
+        let mut admits = |id: ServerId, peer: &mut Peer| turn.message.is_none() || peer.consent.admits(cx, id, WORDS);
+        let asked = self.peers.iter_mut().filter_map(|(id, peer)| (prepares(peer) && admits(*id, peer)).then_some(*id));
+        let asked: Vec<ServerId> = asked.collect();
         for server in asked {
             let Some(peer) = self.peers.get(&server) else { continue };
             let mut params = turn.params(cx);
@@ -139,8 +149,16 @@ impl McplHostSide {
         if let Some(gone) = self.gone.first() {
             return cx.rewrite(Err(format!("{gone}, whose blocking hook must agree, is no longer connected")));
         }
-        let left: VecDeque<ServerId> =
-            self.peers.iter().filter(|(_, peer)| blocks(peer)).map(|(server, _)| *server).collect();
+        let mut left = VecDeque::new();
+        for (server, peer) in self.peers.iter_mut().filter(|(_, peer)| blocks(peer)) {
+            if peer.consent.admits(cx, *server, WORDS) {
+                left.push_back(*server);
+            } else if peer.fails_closed() {
+                let name = cx.server(*server).map_or("", |view| view.name.as_str());
+                let why = format!("{name}, whose blocking hook must agree, gets no answers without your consent");
+                return cx.rewrite(Err(why));
+            }
+        }
         if !left.is_empty() {
             self.chain = Some(Chain { left, text: answer.to_owned(), is_changed: false });
             self.next_in_chain(cx);
@@ -150,7 +168,7 @@ impl McplHostSide {
     fn next_in_chain(&mut self, cx: &mut HostCx<'_>) {
         let (Some(chain), Some(turn)) = (&mut self.chain, &self.turn) else { return };
         while let Some(server) = chain.left.pop_front() {
-            let Some(peer) = self.peers.get(&server) else { continue };
+            let Some(peer) = self.peers.get(&server).filter(|peer| blocks(peer)) else { continue };
             let (params, timeout) = (turn.params_after(cx, &chain.text), peer.policy.time("after_timeout"));
             let asked = RequestKind::After { inference: turn.inference.clone() };
             return self.ask(cx, server, (AFTER_INFERENCE, params), timeout, asked, true);
@@ -192,13 +210,19 @@ impl McplHostSide {
     /// turn.
     pub(super) fn answered(&mut self, cx: &mut HostCx<'_>, answer: &str) {
         let Some(turn) = &self.turn else { return };
-        for (server, peer) in &self.peers {
-            if receives(peer) && !blocks(peer) {
+        for (server, peer) in &mut self.peers {
+            if receives(peer) && !blocks(peer) && peer.consent.admits(cx, *server, WORDS) {
                 cx.notify(*server, AFTER_INFERENCE, turn.params_after(cx, answer));
             }
         }
         self.deliver(cx, answer);
     }
+}
+
+/// Whether the server gets the user's messages or the model's answers, as far as its feature sets decide.
+pub(super) fn hears(peer: &Peer) -> bool {
+    let has_channels = peer.offers("channels") && peer.block["channels"] != Value::Null;
+    prepares(peer) || receives(peer) || has_channels && peer.sets.lets(PUBLISH)
 }
 
 fn prepares(peer: &Peer) -> bool {
@@ -252,6 +276,12 @@ impl Contribution<'_> {
             return false;
         }
         let set = &self.result["featureSet"];
+        if set.is_null() && !self.peer.sets.are_all_on() {
+            let text = "the response to a hook was dropped, because it names no feature set, and the server has \
+                        disabled ones";
+            self.report_mistake(cx, "dropped", text, "failure", Value::Null);
+            return false;
+        }
         if set.is_null() {
             let text = "the response to a hook names no feature set, but is used";
             self.report_mistake(cx, "odd", text, "success", Value::Null);
@@ -317,7 +347,7 @@ impl Contribution<'_> {
             }
             (count, bytes) = (count + 1, bytes + text.len());
             let what = format!("{namespace} context");
-            cx.inject(Injection { server: self.server, slot, weight: 0, what, text });
+            cx.inject(Injection { server: self.server, slot, weight: 0, what, text, id: None });
         }
         if !dropped.is_empty() {
             let text = format!(

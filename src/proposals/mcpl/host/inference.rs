@@ -18,7 +18,8 @@ pub(super) struct Running {
     pub server: ServerId,
     /// The id of the request exactly as it was received.
     pub id: Vec<u8>,
-    set: String,
+    /// The feature set that it named.
+    pub set: String,
     streams: bool,
     /// The text that was sent in chunks, and how many chunks.
     sent: String,

@@ -106,6 +106,9 @@ impl McplHostSide {
             Some(Err(_)) => return Err(format!("back is not a number of steps: {usage}")),
             None => needed(params, "checkpoint", usage)?,
         };
+        if !peer.sets.is_on(&set) {
+            return Err(format!("the feature set {set} is disabled"));
+        }
         let timeout = peer.policy.time("channel_timeout");
         let asked = RequestKind::Rollback { set: set.clone(), checkpoint: checkpoint.clone() };
         let params = json!({"featureSet": set, "checkpoint": checkpoint});
@@ -124,6 +127,7 @@ impl McplHostSide {
         on.iter().for_each(|pattern| peer.sets.switch(pattern, true));
         off.iter().for_each(|pattern| peer.sets.switch(pattern, false));
         self.update(cx, server);
+        self.ask_to_hear(cx, server);
         Ok(())
     }
 
@@ -161,6 +165,10 @@ impl McplHostSide {
     ) -> Result<(), String> {
         let Some(peer) = self.peers.get(&server) else { return Ok(()) };
         let timeout = peer.policy.time("channel_timeout");
+        // Closing a channel needs no permission.
+        if order != "channel-close" {
+            peer.may_use_channels().map_err(|refused| format!("{} {}", refused.code, refused.message))?;
+        }
         match order {
             "channel-open" => {
                 let usage = "channel-open [server=NAME] type=TYPE address:=OBJECT";

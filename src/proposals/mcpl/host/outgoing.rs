@@ -1,6 +1,7 @@
 //! Answers and other texts that go to channels (MCPL 0.4 §14.3).
 
 use super::channels::{UNKNOWN, not_permitted};
+use super::context::WORDS;
 use super::{McplHostSide, RequestKind};
 use crate::proposals::host::{HostCx, Refusal, ServerId};
 use serde_json::json;
@@ -11,12 +12,15 @@ impl McplHostSide {
     pub(super) fn deliver(&mut self, cx: &mut HostCx<'_>, answer: &str) {
         let Some(turn) = &self.turn else { return };
         let Some(origin) = turn.channel.clone() else { return };
-        let Some(peer) = self.peers.get(&origin.server).filter(|peer| peer.offers("channels")) else { return };
+        let Some(peer) = self.peers.get_mut(&origin.server).filter(|peer| peer.offers("channels")) else { return };
         let is_request = match peer.policy.word("publish") {
             "none" => return,
             way => way == "request",
         };
         let server = origin.server;
+        if !peer.consent.admits(cx, server, WORDS) {
+            return;
+        }
         let common =
             json!({"inferenceId": turn.inference(), "conversationId": cx.session, "channelId": origin.channel});
         // What does not go to the channel is not announced as its outgoing message either.

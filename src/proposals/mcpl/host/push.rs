@@ -1,7 +1,8 @@
 //! Events that servers push (MCPL 0.4 §9).
 
 use super::McplHostSide;
-use super::wakes::{Admitted, Event};
+use super::irregular::Irregularity::{self, Mistake};
+use super::wakes::{Admitted, Event, Source};
 use crate::proposals::host::{HostCx, Refusal, ServerId};
 use crate::proposals::mcpl::blocks;
 use crate::proposals::timestamp::{self, Reading};
@@ -72,22 +73,11 @@ impl McplHostSide {
         }
         let malformed = |why: &str| Err(Refusal::new(errors::INVALID_PARAMS, why));
         let Some(event) = params["eventId"].as_str() else { return malformed("eventId is missing") };
-        match params["timestamp"].as_str().map(timestamp::read) {
-            None => return malformed("timestamp is missing or not a string"),
-            Some(Reading::Instant(_)) => {}
-            Some(Reading::Loose(why)) => {
-                cx.report_mistake("odd", server, format!("the timestamp is incomplete: {why}"), Value::Null);
-            }
-            Some(Reading::Unreadable) => return malformed("timestamp is not a date and time of ISO 8601"),
-        }
         let content = &params["payload"]["content"];
-        match content {
-            Value::Array(_) => {}
-            Value::String(_) => {
-                let text = "payload.content is a string instead of a list of blocks";
-                cx.report_mistake("odd", server, text, Value::Null);
-            }
-            _ => return malformed("payload.content is missing"),
+        let checked = read_time(&params["timestamp"]).and_then(|odd| Ok([odd, read_content(content)?]));
+        match checked {
+            Ok(odd) => odd.into_iter().flatten().for_each(|odd| odd.report(cx, server)),
+            Err(why) => return malformed(&why),
         }
         let window = peer.policy.time("dedupe_window");
         if peer.events.get(&event.to_owned()).is_some_and(|at| cx.now.saturating_sub(*at) <= window) {
@@ -96,11 +86,47 @@ impl McplHostSide {
         let text = blocks::text(content, peer.policy.length("most_bytes"));
         let (lane, event) = (peer.policy.word("push"), event.to_owned());
         let set = params["featureSet"].as_str().unwrap_or_default();
-        let admitted = self.admit(cx, lane, Event::new(server, format!("{set} event"), text, None));
+        let admitted = self.admit(
+            cx,
+            lane,
+            Event::new(server, (event.clone(), format!("{set} event")), text, Source::Set(set.to_owned())),
+        );
         if let (Ok(_), Some(peer)) = (&admitted, self.peers.get_mut(&server)) {
             peer.events.remove(&event);
             peer.events.insert(event, cx.now);
         }
         Ok(admitted)
     }
+}
+
+/// Reads when an event or a message happened (MCPL 0.4 §9.2: "ISO 8601"). Returns a sentence if it is incomplete.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn read_time(time: &Value) -> Result<Option<Irregularity>, String> {
+    match time.as_str().map(timestamp::read) {
+        None => Err("timestamp is missing or not a string".to_owned()),
+        Some(Reading::Instant(_)) => Ok(None),
+        Some(Reading::Loose(why)) => Ok(Some(Mistake(format!("the timestamp is incomplete: {why}")))),
+        Some(Reading::Unreadable) => Err("timestamp is not a date and time of ISO 8601".to_owned()),
+    }
+}
+
+/// Reads what an event or a message contains. Returns a sentence if it has another form than a list (AMB-C8).
+///
+/// # Errors
+/// It is missing, or says nothing.
+pub(super) fn read_content(content: &Value) -> Result<Option<Irregularity>, String> {
+    let is_empty = match content {
+        Value::Array(blocks) => blocks.iter().all(is_blank),
+        Value::String(text) => text.trim().is_empty(),
+        Value::Null => return Err("content is missing".to_owned()),
+        _ => return Err("content is not a list of blocks".to_owned()),
+    };
+    let odd = || Mistake("content is a string instead of a list of blocks".to_owned());
+    if is_empty { Err("content is empty".to_owned()) } else { Ok(content.is_string().then(odd)) }
+}
+
+fn is_blank(block: &Value) -> bool {
+    block["type"] == "text" && block["text"].as_str().is_some_and(|text| text.trim().is_empty())
 }

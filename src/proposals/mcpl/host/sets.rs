@@ -3,17 +3,27 @@
 use super::super::{feature_sets, matches_set};
 use super::irregular::Irregularity::{self, Mistake, Note};
 use crate::proposals::ON_ITS_WAY;
-use crate::proposals::host::Refusal;
+use crate::proposals::host::{CONSENT, Refusal};
 use crate::proposals::policy::Policy;
 use crate::protocol::errors;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The message used a disabled feature set (MCPL 0.4 Appendix A).
 pub(super) const NOT_ENABLED: i64 = -32001;
 /// The message used a feature set that was never declared (MCPL 0.4 Appendix A).
 pub(super) const UNKNOWN_SET: i64 = -32003;
+/// What a feature set can list (MCPL 0.4 §6.2).
+const USES: &[&str] = &[
+    "pushEvents",
+    "contextHooks.beforeInference",
+    "contextHooks.afterInference",
+    "inferenceRequest",
+    "tools",
+    "channels.publish",
+    "channels.observe",
+];
 
 /// The host's capability block (MCPL 0.4 §5.2), from the option `offer`; `None` if the option is empty.
 pub(super) fn host_block(policy: &Policy) -> Option<Value> {
@@ -89,8 +99,12 @@ pub(super) struct Sets {
     /// What the user switched by hand, the latest last.
     by_hand: Vec<(String, bool)>,
     takes_prefix: bool,
+    /// The server has declared sets. One that removes all of them does not become a server without sets.
+    has_declared: bool,
+    /// What disabled sets listed that the server has removed or declared anew: a disabled use stays disabled.
+    withdrawn: BTreeSet<&'static str>,
     /// The user consents to what the server's feature sets do.
-    pub is_consented: bool,
+    is_consented: bool,
     /// What the server was last informed of.
     reported: Option<BTreeMap<String, bool>>,
     /// When it was informed.
@@ -100,13 +114,16 @@ pub(super) struct Sets {
 impl Sets {
     /// Reads a server's capability block.
     pub(super) fn new(block: &Value, policy: &Policy) -> Self {
+        let declared = feature_sets(&block["featureSets"]);
         Self {
-            declared: feature_sets(&block["featureSets"]),
+            has_declared: !declared.is_empty(),
+            declared,
             enabled: policy.words("enabled").to_vec(),
             disabled: policy.words("disabled").to_vec(),
             by_hand: Vec::new(),
             takes_prefix: policy.word("wildcard") == "prefix",
-            is_consented: policy.flag("consent"),
+            withdrawn: BTreeSet::new(),
+            is_consented: policy.word(CONSENT) != "false",
             reported: None,
             told_at: None,
         }
@@ -154,14 +171,25 @@ impl Sets {
         is_off && self.told_at.is_some_and(|at| now.saturating_sub(at) > ON_ITS_WAY)
     }
 
-    /// Whether something that feature sets are declared to use may be used: an enabled set lists it. If no set does,
-    /// whether a set of any name would be enabled, so that a server gains nothing by declaring none.
+    /// Whether something that feature sets are declared to use may be used: an enabled set lists it. If no set does, it
+    /// may belong to any of them, so one of them must be enabled.
     pub(super) fn lets(&self, what: &str) -> bool {
         let mut sets = self.using(what).peekable();
         match sets.peek() {
-            None => self.is_on(""),
+            None => !self.withdrawn.contains(what) && self.is_any_on(),
             Some(_) => sets.any(|set| self.is_on(set)),
         }
+    }
+
+    /// Whether a set is enabled, so that something of MCPL may be used with the server. For a server that declares no
+    /// sets, whether a set of any name would be enabled, so that it gains nothing by declaring none.
+    pub(super) fn is_any_on(&self) -> bool {
+        if self.has_declared { self.names().any(|set| self.is_on(set)) } else { self.is_on("") }
+    }
+
+    /// Whether no set is disabled, so that something that belongs to one of them, but not known to which, may be used.
+    pub(super) fn are_all_on(&self) -> bool {
+        self.withdrawn.is_empty() && self.is_any_on() && self.names().all(|set| self.is_on(set))
     }
 
     /// Whether a set matches a pattern. `*` on its own stands for everything, and a final `*` for everything that follows
@@ -188,12 +216,8 @@ impl Sets {
             let data = json!({"featureSet": set});
             return Err(Refusal::new(UNKNOWN_SET, "Unknown feature set").about(data));
         }
-        let off = |message: String, can_enable: bool| {
-            let data = json!({"featureSet": set, "canEnable": can_enable});
-            Err(Refusal::new(NOT_ENABLED, message).about(data))
-        };
         if !self.is_on(set) {
-            return off("Feature set not enabled".to_owned(), policy.flag("can_enable"));
+            return Err(not_enabled(set, "Feature set not enabled", policy.flag("can_enable")));
         }
         if uses.is_empty() || self.using(uses).any(|name| name == set) {
             return Ok(None);
@@ -201,7 +225,7 @@ impl Sets {
         let why = format!("{set} does not list {uses}");
         match policy.word("unlisted") {
             "accept" => Ok(Some(Mistake(why))),
-            _ => off(format!("Feature set not enabled for this: {why}"), false),
+            _ => Err(not_enabled(set, &format!("Feature set not enabled for this: {why}"), false)),
         }
     }
 
@@ -233,20 +257,41 @@ impl Sets {
 
     /// Switches sets by hand.
     pub(super) fn switch(&mut self, pattern: &str, is_on: bool) {
+        if is_on {
+            self.withdrawn.clear();
+        }
         self.by_hand.retain(|(known, _)| known != pattern);
         self.by_hand.push((pattern.to_owned(), is_on));
+    }
+
+    /// The user consents to what the sets do, or not.
+    pub(super) fn consent(&mut self, is_given: bool) {
+        self.is_consented = is_given;
+        self.withdrawn.clear();
+    }
+
+    /// Remembers what a set lists that is about to be removed or replaced, if it is disabled.
+    fn withdraw(&mut self, set: &str) {
+        if let Some(declared) = self.declared.get(set).filter(|_| !self.is_on(set)) {
+            let lists =
+                |what: &&&str| declared["uses"].as_array().is_some_and(|uses| uses.iter().any(|one| one == **what));
+            self.withdrawn.extend(USES.iter().filter(lists).copied());
+        }
     }
 
     /// Handles `featureSets/changed`. Returns a sentence for each irregularity.
     pub(super) fn changed(&mut self, params: &Value) -> Vec<Irregularity> {
         let mut odd = Vec::new();
         for name in params["removed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            self.withdraw(name);
             if self.declared.remove(name).is_none() {
                 odd.push(Mistake(format!("the server removed {name}, which it did not declare")));
             }
         }
         let added = feature_sets(&params["added"]);
         odd.extend(added.iter().filter_map(|(name, set)| oddity(name, set)));
+        added.keys().for_each(|name| self.withdraw(name));
+        self.has_declared |= !added.is_empty();
         self.declared.extend(added);
         odd
     }
@@ -255,6 +300,11 @@ impl Sets {
     pub(super) fn state(&self) -> Value {
         self.declared.keys().map(|set| (set.clone(), Value::from(self.is_on(set)))).collect::<Map<_, _>>().into()
     }
+}
+
+/// The refusal of a message that uses a disabled set (MCPL 0.4 §6.6).
+pub(super) fn not_enabled(set: &str, message: &str, can_enable: bool) -> Refusal {
+    Refusal::new(NOT_ENABLED, message).about(json!({"featureSet": set, "canEnable": can_enable}))
 }
 
 /// Whether a server's block declares the capability at a path, by `true` or an object.

@@ -1,5 +1,6 @@
 //! The options for what MCPL leaves to the host.
 
+use crate::proposals::host::consent_setting;
 use crate::proposals::policy::{Setting, SettingKind};
 
 const fn setting(
@@ -31,11 +32,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "The capabilities that the host declares; an empty list makes it a host without MCPL",
         "MCPL 0.4 §5.2",
     ),
-    setting(
-        "consent",
-        SettingKind::Flag,
-        "true",
-        "Whether feature sets may be used from the start; if false, not until the user allows it",
+    consent_setting(
+        "Whether the host shows the server your messages and the model's answers; ask means only if you gave its \
+         command, or consent; false, that no feature set may be used until you allow it",
         "MCPL 0.4 §13.1",
     ),
     setting("enabled", SettingKind::Words, "*", "Enabled feature sets, as names or patterns", "MCPL 0.4 §6.4"),

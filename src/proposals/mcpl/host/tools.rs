@@ -160,6 +160,9 @@ impl McplHostSide {
         if let Some(scope) = peer.scope_of(&set, used)? {
             params["scope"] = scope;
         }
+        if !peer.sets.is_any_on() {
+            return Ok(());
+        }
         if let Some((name, value)) = peer.states.member(peer.state_set(&set).as_deref(), &used.tool) {
             params[name] = value;
         }
@@ -172,7 +175,7 @@ impl McplHostSide {
         let Some((server, peer)) = used.server.and_then(|server| Some((server, self.peers.get_mut(&server)?))) else {
             return;
         };
-        if peer.policy.word("state") == "ignore" {
+        if peer.policy.word("state") == "ignore" || !peer.sets.is_any_on() {
             return;
         }
         let tools = cx.server(server).map_or(&[][..], |view| &view.tools);

@@ -1,7 +1,7 @@
 //! Which turns events and messages begin, and when. A rate limit and a limit of the depth to which hooks and turns
 //! follow from each other (MCPL 0.4 §10.7) delay turns; neither loses an event, or the channel that it came from.
 
-use super::channels::Origin;
+use super::channels::{OBSERVE, Origin};
 use super::{McplHostSide, Peer};
 use crate::proposals::host::{HostCx, ServerId};
 use serde_json::json;
@@ -66,20 +66,36 @@ pub(super) struct Event {
     pub what: String,
     /// Its text.
     pub text: String,
+    /// What tells it from others of the server's: the id of the event, or those of the messages.
+    pub id: String,
+    /// The feature set that it names; a channel's message names none.
+    set: Option<String>,
     /// The channel that it came from.
     pub channel: Option<Origin>,
 }
 
 impl Event {
     /// An event that has not been admitted.
-    pub(super) fn new(server: ServerId, what: String, text: String, channel: Option<Origin>) -> Self {
-        Self { server, inference: None, waits: Waits::AnyTurn, depth: 0, what, text, channel }
+    pub(super) fn new(server: ServerId, (id, what): (String, String), text: String, source: Source) -> Self {
+        let (set, channel) = match source {
+            Source::Set(set) => (Some(set), None),
+            Source::Channel(origin) => (None, Some(origin)),
+        };
+        Self { server, inference: None, waits: Waits::AnyTurn, depth: 0, what, text, id, set, channel }
     }
 
     fn is_of(&self, server: ServerId, channel: Option<&Origin>) -> bool {
         let name = |origin: &Origin| origin.channel.clone();
         self.server == server && self.channel.as_ref().map(name) == channel.map(name)
     }
+}
+
+/// What an event came by, which decides whether it may be used.
+pub(super) enum Source {
+    /// A feature set.
+    Set(String),
+    /// A channel.
+    Channel(Origin),
 }
 
 /// What became of an event.
@@ -152,6 +168,12 @@ impl McplHostSide {
         }
         event.inference = Some(inference);
         false
+    }
+
+    /// Whether what waited for a turn may still be shown to the model: its feature set was not disabled meanwhile.
+    pub(super) fn may_still_show(&self, event: &Event) -> bool {
+        let Some(peer) = self.peers.get(&event.server) else { return true };
+        event.set.as_deref().map_or_else(|| peer.sets.lets(OBSERVE), |set| peer.sets.is_on(set))
     }
 
     fn wake(&mut self, cx: &mut HostCx<'_>, server: ServerId, inference: &str) {

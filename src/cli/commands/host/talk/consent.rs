@@ -1,12 +1,11 @@
 //! Asks the user of a terminal for consent, once per server, and remembers the answers.
 
-use super::super::setup::CONSENT;
 use super::Talk;
 use crate::cli::printer::note;
 use crate::error::CommandError;
 use crate::files::consents::Consents;
 use crate::host::engine::{HostConfig, Order};
-use crate::proposals::host::{ConsentQuestion, HostEvent};
+use crate::proposals::host::{CONSENT, ConsentQuestion, HostEvent};
 use crate::runtime::host_servers::NamedServer;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -268,6 +268,19 @@ fn messages_are_filtered_paged_and_read_in_parts() {
     assert_eq!(serde_json::from_str::<Value>(&whole).expect("JSON"), session()[8]["message"]);
     let why = agent.fail("get_message", json!({"recording": "a", "seq": 99}));
     assert!(why.contains("no event with seq 99"), "{why}");
+    // A number that is none of a message does not become that of another one.
+    for seq in ["18446744073709551616", "36893488147419103232", "1e300", "-1", "3.5", "\"3\""] {
+        let seq: Value = serde_json::from_str(seq).expect("JSON");
+        let why = agent.fail("get_message", json!({"recording": "a", "seq": seq}));
+        assert!(why.contains("seq"), "{seq}: {why}");
+        agent.fail("get_message", json!({"recording": "a", "seq": 3, "offset": seq}));
+        agent.fail("show_messages", json!({"recording": "a", "from_seq": seq}));
+        agent.fail("show_messages", json!({"recording": "a", "limit": seq}));
+        agent.fail("list_recordings", json!({"limit": seq}));
+    }
+    let last = agent.fail("get_message", json!({"recording": "a", "seq": u64::MAX}));
+    assert!(last.contains("no event with seq 18446744073709551615"), "{last}");
+    agent.call("get_message", json!({"recording": "a", "seq": 8.0}));
 }
 
 #[test]

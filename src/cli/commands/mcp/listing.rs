@@ -31,7 +31,7 @@ pub(super) fn list(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> {
     let (kind, wanted) = (text_of(arguments, "kind").unwrap_or("all"), text_of(arguments, "contains"));
     let request = ("list_recordings", kind, wanted);
     let at = text_of(arguments, "cursor").map(|text| cursor::read(&request, text)).transpose()?;
-    let limit = count_of(arguments, "limit").unwrap_or(PAGE);
+    let limit = count_of(arguments, "limit")?.unwrap_or(PAGE);
     let mut texts = Texts::new(cx)?;
     let mut rows = Rows::within(cx.settings.max_bytes);
     if kind != "reels" && at.is_none() {

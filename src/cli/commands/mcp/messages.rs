@@ -39,9 +39,9 @@ pub(super) fn show(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> {
     let request = ("show_messages", recording, terms);
     let from = match text_of(arguments, "cursor") {
         Some(text) => cursor::number(&request, Some(text))?,
-        None => count_of(arguments, "from_seq").unwrap_or_default(),
+        None => count_of(arguments, "from_seq")?.unwrap_or_default(),
     };
-    let limit = count_of(arguments, "limit").unwrap_or(PAGE);
+    let limit = count_of(arguments, "limit")?.unwrap_or(PAGE);
     let opened = cx.open(recording)?;
     let (found, is_damaged) = page(&opened, &selected(terms, opened.stream, from), limit + 1, SUMMARY, cx)?;
     let (mut rows, mut next) = (Rows::within(cx.settings.max_bytes), None);
@@ -221,8 +221,8 @@ fn visible_lines(text: &str) -> String {
 /// The recording cannot be read or has no such event.
 pub(super) fn get(arguments: &Value, cx: &Cx<'_>) -> Result<Answer, Problem> {
     let recording = text_of(arguments, "recording").unwrap_or_default();
-    let (seq, offset) =
-        (count_of(arguments, "seq").unwrap_or_default(), count_of(arguments, "offset").unwrap_or_default());
+    let number = |name| count_of(arguments, name).map(Option::unwrap_or_default);
+    let (seq, offset) = (number("seq")?, number("offset")?);
     let with_other = arguments["with_counterpart"] != false && offset == 0;
     let opened = cx.open(recording)?;
     let space = space_for(if with_other { 2 } else { 1 }, cx.settings.max_bytes);

@@ -53,11 +53,19 @@ pub(super) fn text_of<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
     arguments[name].as_str()
 }
 
-/// The argument with this name, if it is a number.
-pub(super) fn count_of(arguments: &Value, name: &str) -> Option<u64> {
+/// The number with this name, if there is one.
+///
+/// # Errors
+///
+/// It is no whole number, or too large to be told from others.
+pub(super) fn count_of(arguments: &Value, name: &str) -> Result<Option<u64>, Problem> {
+    let Some(given) = arguments.get(name).filter(|given| !given.is_null()) else { return Ok(None) };
     // A client may write 5.0 for 5.
-    let of_float = |number: f64| (number >= 0.0 && number < 2f64.powi(53)).then_some(number as u64);
-    arguments[name].as_u64().or_else(|| arguments[name].as_f64().and_then(of_float))
+    let is_exact = |number: &f64| *number >= 0.0 && *number < 2f64.powi(53) && number.fract() == 0.0;
+    let of_float = || given.as_f64().filter(is_exact).map(|number| number as u64);
+    let found = given.as_u64().or_else(of_float);
+    let wrong = || Problem::new(format!("{name} must be a whole number from 0 to {}, not {given}", u64::MAX));
+    found.map(Some).ok_or_else(wrong)
 }
 
 /// Calls a tool.
@@ -76,5 +84,35 @@ pub(super) fn call(tool: &str, arguments: &Value, cx: &Cx<'_>) -> Result<Answer,
         "explain" => reports::explain(arguments, cx),
         "replay" => replay::replay(arguments, cx),
         _ => Err(Problem::new(format!("there is no tool {}", named(tool)))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_number_is_taken_as_it_is_or_not_at_all() {
+        for (text, number) in [
+            ("7", 7),
+            ("7.0", 7),
+            ("1e2", 100),
+            ("-0.0", 0),
+            ("9007199254740993", 9_007_199_254_740_993),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            let given = json!({"seq": serde_json::from_str::<Value>(text).expect("JSON")});
+            assert_eq!(count_of(&given, "seq").ok(), Some(Some(number)), "{text}");
+        }
+        for text in
+            ["18446744073709551616", "1e19", "9007199254740993.0", "1e300", "-1", "-1.0", "3.5", "\"3\"", "true", "[3]"]
+        {
+            let given = json!({"seq": serde_json::from_str::<Value>(text).expect("JSON")});
+            let refused = count_of(&given, "seq").expect_err(text).to_text();
+            assert!(refused.contains("seq must be a whole number"), "{refused}");
+        }
+        assert!(count_of(&json!({"seq": null}), "seq").is_ok_and(|found| found.is_none()));
+        assert!(count_of(&json!({}), "seq").is_ok_and(|found| found.is_none()));
     }
 }

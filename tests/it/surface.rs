@@ -137,3 +137,27 @@ fn the_rules_are_listed_as_text_and_as_json() {
     let ids = rules.as_array().expect("rules").iter().filter_map(|rule| rule["rule"].as_str());
     assert!(ids.clone().all(|id| listed.contains(id)) && ids.count() > 70);
 }
+
+#[test]
+fn a_lost_definition_behind_a_kept_reference_is_breaking() {
+    let schemas = |input: Value, output: Value| {
+        let mut tool = tool("number");
+        (tool[0]["inputSchema"], tool[0]["outputSchema"]) = (input, output);
+        session(&tool)
+    };
+    let schema =
+        |defs: Value| json!({"type": "object", "properties": {"list": {"$ref": "#/$defs/L%3CA%3E"}}, "$defs": defs});
+    let (whole, none) = (schema(json!({"L<A>": {"type": "array"}})), schema(json!({})));
+    let stage = Stage::new();
+    stage.write("both.jsonl", schemas(whole.clone(), whole.clone()));
+    stage.write("no-input.jsonl", schemas(none.clone(), whole.clone()));
+    stage.write("no-output.jsonl", schemas(whole, none.clone()));
+    stage.write("neither.jsonl", schemas(none.clone(), none));
+    for (file, rule) in [("no-input.jsonl", "input/undecided"), ("no-output.jsonl", "output/undecided")] {
+        let output = stage.run(&["diff", "--surface", "both.jsonl", file], "");
+        let shown = text(&output.stdout);
+        assert!(output.code() == 1 && shown.contains(rule) && shown.contains("no longer leads to"), "{shown}");
+    }
+    stage.ok(&["diff", "--surface", "both.jsonl", "both.jsonl"]);
+    stage.ok(&["diff", "--surface", "neither.jsonl", "neither.jsonl"]);
+}

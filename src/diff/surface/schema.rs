@@ -1,9 +1,9 @@
 //! Compares two JSON Schemas: is what was valid before still valid (for inputs), and can anything be valid that was not
 //! before (for outputs)?
 
-use super::facets::{self, PATTERNS, Shift};
+use super::facets::{self, Moved, PATTERNS, Shift};
 use super::rules::*;
-use super::shape::{Shape, Union, bare, covers, is_annotation, resolve};
+use super::shape::{Shape, Union, bare_member, covers, definitions, has_own_ids, is_annotation, resolve, unfolded};
 use crate::wire::text::excerpt;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashSet};
@@ -19,6 +19,12 @@ const MAX_BRANCHES: usize = 200;
 
 /// At most this many values are shown.
 const MAX_VALUES: usize = 20;
+
+/// A reference to the document that it is in.
+const WHOLE: &str = r##"{"$ref":"#"}"##;
+
+/// Below this, every integer is a floating-point number of its own.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// At most this many findings for one schema.
 const MAX_FOUND: usize = 1000;
@@ -48,15 +54,15 @@ pub(super) struct Delta {
 
 /// Compares two schemas.
 pub(super) fn compare(side: Side, old: &Value, new: &Value) -> Vec<Delta> {
-    let mut walker = Walker {
-        side,
-        roots: [old, new],
-        place: String::new(),
-        seen: HashSet::from([("#".to_owned(), "#".to_owned())]),
-        depth: 0,
-        found: Vec::new(),
-    };
+    // The document itself is being compared.
+    let seen = HashSet::from([(WHOLE.to_owned(), WHOLE.to_owned())]);
+    let mut walker = Walker { side, roots: [old, new], place: String::new(), seen, depth: 0, found: Vec::new() };
     walker.schemas(old, new);
+    // A reference inside of such a schema leads to that schema's own definitions.
+    let has_own_ids = has_own_ids(old) || has_own_ids(new);
+    if has_own_ids && definitions(old).map(canonical) != definitions(new).map(canonical) {
+        walker.undecided("definitions changed, and schemas with an `$id` of their own may refer to them");
+    }
     walker.found
 }
 
@@ -64,7 +70,7 @@ struct Walker<'a> {
     side: Side,
     roots: [&'a Value; 2],
     place: String,
-    /// Pairs of references that were already compared.
+    /// Pairs of schemas with references that were already compared.
     seen: HashSet<(String, String)>,
     depth: usize,
     found: Vec<Delta>,
@@ -101,28 +107,33 @@ impl Walker<'_> {
     }
 
     fn schemas(&mut self, old: &Value, new: &Value) {
+        let [old_root, new_root] = self.roots;
         if self.depth > MAX_DEPTH {
-            if old != new {
+            if key(old, old_root) != key(new, new_root) {
                 self.undecided("a deeply nested schema changed");
             }
             return;
         }
-        let reference = |schema: &Value| schema.get("$ref").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let references = (reference(old), reference(new));
-        if references != (String::new(), String::new()) && !self.seen.insert(references) {
+        let refers = |schema: &Value| schema.get("$ref").is_some();
+        if (refers(old) || refers(new)) && !self.seen.insert((canonical(old), canonical(new))) {
             return;
         }
-        let [old_root, new_root] = self.roots;
         match (resolve(old, old_root), resolve(new, new_root)) {
-            (Some(old), Some(new)) => self.resolved(&old, &new),
-            _ if old == new => {}
-            _ => self.undecided("a reference could not be resolved"),
+            (Ok(old), Ok(new)) => self.resolved(&old, &new),
+            (Err(one), Err(other)) if one == other && canonical(old) == canonical(new) => {}
+            (Ok(_), Err(lost)) => self.undecided(format!("{lost} no longer leads to a definition")),
+            (Err(found), Ok(_)) => self.undecided(format!("{found} led to no definition before")),
+            (Err(_), Err(lost)) => self.undecided(format!("{lost} leads to no definition")),
         }
     }
 
     fn resolved(&mut self, old: &Value, new: &Value) {
         let [old_root, new_root] = self.roots;
         let (one, other) = (Shape::of(old, old_root), Shape::of(new, new_root));
+        // The only alternative refers to nothing.
+        if one.rest.get("$ref") != other.rest.get("$ref") {
+            return self.undecided("a reference leads to no definition");
+        }
         self.annotations(&one.rest, &other.rest);
         self.null(&one, &other);
         if self.one_became_union(&one, &other) {
@@ -133,7 +144,7 @@ impl Walker<'_> {
         }
         self.values(&one, &other);
         self.unions(one.union.as_ref(), other.union.as_ref());
-        self.facets(&one.rest, &other.rest);
+        self.facets(&one, &other);
         self.objects(&one, &other);
         self.arrays(&one.rest, &other.rest);
         self.conditions(&one.rest, &other.rest);
@@ -234,9 +245,18 @@ impl Walker<'_> {
         }
     }
 
-    fn facets(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
-        for (keyword, shift) in facets::bounds(old, new) {
-            let seen = from_to(keyword, old.get(keyword), new.get(keyword));
+    fn facets(&mut self, one: &Shape, other: &Shape) {
+        let (old, new) = (&one.rest, &other.rest);
+        for Moved { before, after, shift } in facets::bounds(old, new, one.is_integer() || other.is_integer()) {
+            let Some(keyword) = after.or(before) else { continue };
+            let seen = match (before, after) {
+                (Some(before), Some(after)) if before != after => {
+                    let value =
+                        |members: &Map<String, Value>, keyword: &str| members.get(keyword).cloned().unwrap_or_default();
+                    format!("{before} {} became {after} {}", value(old, before), value(new, after))
+                }
+                _ => from_to(keyword, old.get(keyword), new.get(keyword)),
+            };
             let pair: Pair = match shift {
                 Shift::Narrower => (&INPUT_BOUND_TIGHTENED, &RESULT_BOUND_TIGHTENED),
                 Shift::Wider => (&INPUT_BOUND_LOOSENED, &RESULT_BOUND_LOOSENED),
@@ -313,7 +333,7 @@ impl Walker<'_> {
         let refused: Pair = (&INPUT_EXTRA_REFUSED, &RESULT_EXTRA_REFUSED);
         let allowed: Pair = (&INPUT_EXTRA_ALLOWED, &RESULT_EXTRA_ALLOWED);
         self.below(&["additionalProperties"], |walker| match (&extra_of(old), &extra_of(new)) {
-            (one, other) if one == other => {}
+            (Value::Bool(one), Value::Bool(other)) if one == other => {}
             (_, Value::Bool(false)) => walker.report(refused, "extra members are refused"),
             (Value::Bool(false), _) => walker.report(allowed, "extra members are allowed"),
             (Value::Bool(_), _) => walker.report(refused, "extra members must match a schema"),
@@ -345,7 +365,7 @@ impl Walker<'_> {
     fn conditions(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
         let all = |members: &Map<String, Value>| members.get("allOf").and_then(Value::as_array).cloned();
         let (old, new) = (all(old).unwrap_or_default(), all(new).unwrap_or_default());
-        let (gone, come) = unmatched(&old, &new);
+        let (gone, come) = self.unmatched(&old, &new, "allOf");
         if let ([one], [(at, other)]) = (&gone[..], &come[..]) {
             return self.below(&["allOf", &at.to_string()], |walker| walker.schemas(&one.1, other));
         }
@@ -376,6 +396,31 @@ impl Walker<'_> {
         true
     }
 
+    /// Returns the schemas of each list that the other one does not have, with their places. Compares those of which
+    /// only the definitions behind them changed.
+    fn unmatched(&mut self, old: &[Value], new: &[Value], keyword: &str) -> (Branches, Branches) {
+        let keys = |list: &[Value], root| list.iter().map(|schema| key(schema, root)).collect::<Vec<_>>();
+        let (old_keys, new_keys) = (keys(old, self.roots[0]), keys(new, self.roots[1]));
+        let without = |some: &[Value], keys: &[String], others: &[String]| -> Branches {
+            let others: HashSet<&String> = others.iter().collect();
+            let all = some.iter().cloned().enumerate().zip(keys);
+            all.filter(|(_, key)| !others.contains(key)).map(|(branch, _)| branch).collect()
+        };
+        let mut gone = without(old, &old_keys, &new_keys);
+        let come = without(new, &new_keys, &old_keys);
+        let mut left = Vec::new();
+        for (at, other) in come {
+            match gone.iter().position(|(_, one)| one.get("$ref").is_some() && canonical(one) == canonical(&other)) {
+                Some(found) => {
+                    let (_, one) = gone.remove(found);
+                    self.below(&[keyword, &at.to_string()], |walker| walker.schemas(&one, &other));
+                }
+                None => left.push((at, other)),
+            }
+        }
+        (gone, left)
+    }
+
     fn unions(&mut self, old: Option<&Union>, new: Option<&Union>) {
         let narrowed: Pair = (&INPUT_UNION_NARROWED, &RESULT_UNION_NARROWED);
         let widened: Pair = (&INPUT_UNION_WIDENED, &RESULT_UNION_WIDENED);
@@ -385,7 +430,7 @@ impl Walker<'_> {
             (Some(_), None) => return self.report(widened, "no alternative has to match any more"),
             (Some(old), Some(new)) => (old, new),
         };
-        let (gone, come) = unmatched(&old.branches, &new.branches);
+        let (gone, come) = self.unmatched(&old.branches, &new.branches, new.keyword);
         if let ([one], [(at, other)]) = (&gone[..], &come[..]) {
             return self.below(&[new.keyword, &at.to_string()], |walker| walker.schemas(&one.1, other));
         }
@@ -407,8 +452,14 @@ impl Walker<'_> {
     fn other_keywords(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
         let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for name in names.into_iter().filter(|name| !is_compared(name)) {
-            let (one, other) = (old.get(name), new.get(name));
-            if one.map(bare) != other.map(bare) {
+            let [old_root, new_root] = self.roots;
+            let means = |members: &Map<String, Value>, root: &Value| {
+                let value = members.get(name).map(|value| bare_member(name, value))?;
+                // Where a dynamic reference leads depends on everything around it.
+                let is_dynamic = ["$dynamicRef", "$recursiveRef"].contains(&name.as_str());
+                Some((key(&value, root), is_dynamic.then(|| canonical(root))))
+            };
+            if means(old, old_root) != means(new, new_root) {
                 self.below(&[name], |walker| walker.undecided(format!("`{name}` changed")));
             }
         }
@@ -472,17 +523,28 @@ type Branches = Vec<(usize, Value)>;
 
 /// Returns a value as text that is the same for equal values.
 fn canonical(value: &Value) -> String {
-    super::sorted(value).to_string()
+    super::sorted(&plain(value)).to_string()
 }
 
-/// Returns the schemas of each list that the other one does not have, with their places.
-fn unmatched(old: &[Value], new: &[Value]) -> (Branches, Branches) {
-    let text = |schema: &Value| canonical(&bare(schema));
-    let without = |some: &[Value], others: &[Value]| -> Branches {
-        let others: HashSet<String> = others.iter().map(text).collect();
-        some.iter().cloned().enumerate().filter(|(_, schema)| !others.contains(&text(schema))).collect()
-    };
-    (without(old, new), without(new, old))
+/// Writes numbers without a fraction as integers: in JSON Schema, `1.0` is `1`.
+fn plain(value: &Value) -> Value {
+    match value {
+        // It is exact within the limit.
+        Value::Number(number) => {
+            match number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT) {
+                Some(float) => Value::from(float as i64),
+                None => value.clone(),
+            }
+        }
+        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Returns a text that is the same for schemas that mean the same, with the definitions that they refer to.
+fn key(schema: &Value, root: &Value) -> String {
+    canonical(&unfolded(schema, root))
 }
 
 /// Returns whether no value can match both schemas: their types differ, or a required member has different constants.

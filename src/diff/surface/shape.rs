@@ -6,6 +6,12 @@ use std::collections::BTreeSet;
 /// At most this many references are followed from one to the next.
 const MAX_HOPS: usize = 16;
 
+/// Values that are nested more deeply are not searched.
+const MAX_NESTING: usize = 128;
+
+/// At most this many values of a schema with its definitions in place.
+const MAX_UNFOLDED: usize = 4096;
+
 /// Members that say nothing about which values are valid.
 const ANNOTATIONS: &[&str] = &[
     "title",
@@ -92,6 +98,12 @@ impl Shape {
             && self.rest.keys().all(|name| is_annotation(name))
     }
 
+    /// Returns whether it accepts integers, and no other numbers.
+    pub(super) fn is_integer(&self) -> bool {
+        let is_there = |name: &str| self.types.as_ref().is_some_and(|types| types.contains(name));
+        is_there("integer") && !is_there("number")
+    }
+
     /// Returns whether it consists of alternatives only.
     pub(super) fn is_pure_union(&self) -> bool {
         self.union.is_some()
@@ -131,7 +143,7 @@ fn take_union(rest: &mut Map<String, Value>, root: &Value, nullable: &mut bool, 
     branches.retain(|branch| !is_null(branch));
     *nullable |= branches.len() < before;
     if let (Some(hops), [only]) = (hops.checked_sub(1), &branches[..]) {
-        let merged = resolve(only, root).unwrap_or_else(|| only.clone());
+        let merged = resolve(only, root).unwrap_or_else(|_| only.clone());
         let inner = Shape::within(&merged, root, hops);
         *nullable |= inner.nullable;
         let Value::Object(members) = merged else { return None };
@@ -141,9 +153,10 @@ fn take_union(rest: &mut Map<String, Value>, root: &Value, nullable: &mut bool, 
         }
         return inner.union;
     }
-    let types = branches.iter().map(only_type).collect::<Option<Vec<_>>>().filter(|types| !types.is_empty());
+    let type_of = |branch: &Value| only_type(&resolve(branch, root).ok()?).cloned();
+    let types = branches.iter().map(type_of).collect::<Option<Vec<_>>>().filter(|types| !types.is_empty());
     if let Some(types) = types.filter(|_| !rest.contains_key("type")) {
-        rest.insert("type".to_owned(), types.into_iter().cloned().collect());
+        rest.insert("type".to_owned(), types.into());
         return None;
     }
     Some(Union { keyword, branches })
@@ -175,21 +188,137 @@ pub(super) fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// Returns a schema with its own reference replaced by what it refers to; members beside the reference stay. `None` if
-/// the reference leads nowhere, or out of the document.
-pub(super) fn resolve(schema: &Value, root: &Value) -> Option<Value> {
+/// Returns a schema with its own reference replaced by what it refers to; members beside the reference stay.
+///
+/// # Errors
+/// The reference that leads nowhere, or out of the document.
+pub(super) fn resolve(schema: &Value, root: &Value) -> Result<Value, String> {
     let mut schema = schema.clone();
     for _ in 0..MAX_HOPS {
-        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return Some(schema) };
-        let place = reference.strip_prefix('#')?;
-        let mut target = root.pointer(place)?.clone();
-        if let (Value::Object(target), Value::Object(beside)) = (&mut target, &schema) {
-            let beside = beside.iter().filter(|(name, _)| *name != "$ref");
-            target.extend(beside.map(|(name, value)| (name.clone(), value.clone())));
-        }
-        schema = target;
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return Ok(schema) };
+        schema = followed(&schema, target(root, reference).ok_or(reference)?);
     }
-    None
+    Err(schema["$ref"].as_str().unwrap_or_default().to_owned())
+}
+
+/// Returns the target of a schema's reference, with the members beside the reference.
+fn followed(schema: &Value, target: &Value) -> Value {
+    let mut target = target.clone();
+    if let (Value::Object(target), Value::Object(beside)) = (&mut target, schema) {
+        let beside = beside.iter().filter(|(name, _)| *name != "$ref");
+        target.extend(beside.map(|(name, value)| (name.clone(), value.clone())));
+    }
+    target
+}
+
+/// Returns what a reference leads to in a document: a JSON Pointer, which may be percent-encoded (RFC 6901 §6), an
+/// anchor, or the document itself.
+fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+    let is_here = document.is_empty() || root["$id"].as_str().is_some_and(|id| id.trim_end_matches('#') == document);
+    let fragment = is_here.then_some(fragment)?;
+    let decoded = percent_decoded(fragment);
+    match decoded.as_deref().unwrap_or(fragment) {
+        "" => Some(root),
+        // Some generators forget to encode a percent sign.
+        pointer if pointer.starts_with('/') => root.pointer(pointer).or_else(|| root.pointer(fragment)),
+        anchor => anchored(root, anchor, MAX_NESTING),
+    }
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
+    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
+    while let Some(byte) = bytes.get(at) {
+        let pair = (*byte == b'%').then(|| digit(bytes.get(at + 1)).zip(digit(bytes.get(at + 2)))).flatten();
+        let found = pair.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        out.push(found.unwrap_or(*byte));
+        at += if found.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(out).ok()
+}
+
+/// Returns the schema with this anchor; in older drafts, an `$id` that is only a fragment.
+fn anchored<'a>(value: &'a Value, anchor: &str, depth: usize) -> Option<&'a Value> {
+    let depth = depth.checked_sub(1)?;
+    match value {
+        Value::Object(members) => {
+            let is_it = ["$anchor", "$dynamicAnchor"].iter().any(|name| value[*name] == anchor)
+                || value["$id"].as_str().and_then(|id| id.strip_prefix('#')) == Some(anchor);
+            let inside = || members.values().find_map(|member| anchored(member, anchor, depth));
+            if is_it { Some(value) } else { inside() }
+        }
+        Value::Array(items) => items.iter().find_map(|item| anchored(item, anchor, depth)),
+        _ => None,
+    }
+}
+
+/// Returns the definitions of a document.
+pub(super) fn definitions(root: &Value) -> [&Value; 2] {
+    [&root["$defs"], &root["definitions"]]
+}
+
+/// Returns whether a schema inside of a document has an `$id`, from which its references start.
+pub(super) fn has_own_ids(root: &Value) -> bool {
+    fn any(value: &Value, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return true };
+        match value {
+            Value::Object(members) => {
+                value["$id"].as_str().is_some_and(|id| !id.starts_with('#'))
+                    || members.values().any(|member| any(member, depth))
+            }
+            Value::Array(items) => items.iter().any(|item| any(item, depth)),
+            _ => false,
+        }
+    }
+    root.as_object().is_some_and(|members| members.values().any(|member| any(member, MAX_NESTING)))
+}
+
+/// Returns a schema without its annotations in which references are replaced by what they lead to, at any depth. A
+/// reference to a schema that it is in stays. If that would be too much, all definitions are added instead.
+pub(super) fn unfolded(schema: &Value, root: &Value) -> Value {
+    let mut unfolding = Unfolding { root, within: Vec::new(), left: MAX_UNFOLDED };
+    let found = unfolding.value(&bare(schema));
+    match unfolding.left {
+        0 => Value::from(vec![bare(schema), definitions(root).into_iter().cloned().collect()]),
+        _ => found,
+    }
+}
+
+struct Unfolding<'a> {
+    root: &'a Value,
+    /// The references that were followed to the current place.
+    within: Vec<String>,
+    /// How many more values there may be.
+    left: usize,
+}
+
+impl Unfolding<'_> {
+    fn value(&mut self, value: &Value) -> Value {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return Value::Null;
+        }
+        match value {
+            Value::Object(members) => self.object(value, members),
+            Value::Array(items) => items.iter().map(|item| self.value(item)).collect(),
+            other => other.clone(),
+        }
+    }
+
+    fn object(&mut self, schema: &Value, members: &Map<String, Value>) -> Value {
+        let reference =
+            schema.get("$ref").and_then(Value::as_str).filter(|one| !self.within.iter().any(|other| other == one));
+        match reference.and_then(|reference| Some((reference, target(self.root, reference)?))) {
+            Some((reference, target)) => {
+                self.within.push(reference.to_owned());
+                let found = self.value(&bare(&followed(schema, target)));
+                self.within.pop();
+                found
+            }
+            None => members.iter().map(|(name, value)| (name.clone(), self.value(value))).collect(),
+        }
+    }
 }
 
 /// Returns a schema without its annotations, at any depth: two such schemas are equal if they accept the same values
@@ -200,7 +329,7 @@ pub(super) fn bare(schema: &Value) -> Value {
     Value::Object(constraints.map(|(name, value)| (name.clone(), bare_member(name, value))).collect())
 }
 
-fn bare_member(name: &str, value: &Value) -> Value {
+pub(super) fn bare_member(name: &str, value: &Value) -> Value {
     match (name, value) {
         ("properties" | "patternProperties" | "dependentSchemas", Value::Object(schemas)) => {
             Value::Object(schemas.iter().map(|(name, schema)| (name.clone(), bare(schema))).collect())
@@ -244,10 +373,51 @@ mod tests {
         let root = json!({"$defs": {"a": {"$ref": "#/$defs/b", "description": "mine"}, "b": {"type": "string"},
             "loop": {"$ref": "#/$defs/loop"}}});
         let found = resolve(&json!({"$ref": "#/$defs/a"}), &root);
-        assert_eq!(found, Some(json!({"type": "string", "description": "mine"})));
-        for lost in ["#/$defs/loop", "#/$defs/none", "https://example.com/x.json"] {
-            assert_eq!(resolve(&json!({ "$ref": lost }), &root), None, "{lost}");
+        assert_eq!(found, Ok(json!({"type": "string", "description": "mine"})));
+        for lost in ["#/$defs/loop", "#/$defs/none", "https://example.com/x.json", "#none", "#/$defs/%ff"] {
+            assert_eq!(resolve(&json!({ "$ref": lost }), &root), Err(lost.to_owned()), "{lost}");
         }
+    }
+
+    #[test]
+    fn references_are_followed_in_all_their_notations() {
+        let names = ["L<A>", "a/b", "m~n", "50%25", "\u{e9}"];
+        let mut root = json!({"$id": "https://example.com/root", "$defs": {"named": {"$anchor": "here", "type": "null"},
+            "old": {"$id": "#there", "type": "null"}}});
+        names.iter().for_each(|name| root["$defs"][*name] = json!({"title": name, "type": "null"}));
+        for reference in [
+            "#/$defs/L%3CA%3E",
+            "#/$defs/L<A>",
+            "#/$defs/a~1b",
+            "#/$defs/a%7E1b",
+            "#/$defs/m~0n",
+            "#/$defs/50%25",
+            "#/$defs/50%2525",
+            "#/$defs/%C3%A9",
+            "#/%24defs/named",
+            "#here",
+            "#there",
+            "https://example.com/root#here",
+        ] {
+            let found = resolve(&json!({ "$ref": reference }), &root);
+            assert!(found.as_ref().is_ok_and(|found| found["type"] == "null"), "{reference}: {found:?}");
+        }
+        assert_eq!(resolve(&json!({"$ref": "#"}), &root).as_ref(), Ok(&root));
+    }
+
+    #[test]
+    fn a_schema_is_unfolded_with_its_definitions_and_ends() {
+        let root = json!({"$defs": {"tree": {"properties": {"left": {"$ref": "#/$defs/tree"}, "leaf": {"$ref": "#/$defs/leaf"}}},
+            "leaf": {"type": "string", "title": "a leaf"}}});
+        let expected = json!({"properties": {"left": {"$ref": "#/$defs/tree"}, "leaf": {"type": "string"}}});
+        assert_eq!(unfolded(&json!({"$ref": "#/$defs/tree"}), &root), expected);
+        // Definitions that double with each step are not unfolded.
+        let step = |n: usize| {
+            let next = format!("#/$defs/d{}", n + 1);
+            (format!("d{n}"), json!({"anyOf": [{"$ref": next}, {"$ref": next}]}))
+        };
+        let root = json!({"$defs": (0..40).map(step).collect::<Map<_, _>>()});
+        assert_eq!(unfolded(&json!({"$ref": "#/$defs/d0"}), &root)[0], json!({"$ref": "#/$defs/d0"}));
     }
 
     #[test]

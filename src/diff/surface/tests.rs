@@ -566,3 +566,153 @@ fn a_lock_file_is_sorted_and_gives_the_same_surface() {
         assert!(error.contains(why), "{error}");
     }
 }
+
+/// The places in which a schema can refer to the definition `d`, with the definitions beside.
+fn referring() -> Vec<Value> {
+    let to = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    let object = |x: Value| json!({"type": "object", "properties": {"x": x}});
+    vec![
+        to("d"),
+        object(to("d")),
+        object(json!({"type": "array", "items": to("d")})),
+        object(json!({"anyOf": [to("d"), {"type": "null"}]})),
+        object(json!({"anyOf": [to("d"), to("other"), {"type": "integer"}]})),
+        object(json!({"oneOf": [to("d"), {"type": "boolean"}]})),
+        object(json!({"allOf": [to("d"), {"minLength": 1}]})),
+        object(to("through")),
+        json!({"type": "object", "additionalProperties": to("d")}),
+        json!({"type": "object", "patternProperties": {"^a": to("d")}}),
+        json!({"type": "object", "properties": {"x": {"not": to("d")}}}),
+        json!({"type": "object", "if": to("d"), "then": {"required": ["x"]}}),
+        json!({"type": "object", "dependentSchemas": {"x": to("d")}}),
+        json!({"type": "object", "properties": {"x": {"type": "array", "contains": to("d")}}}),
+        json!({"type": "object", "properties": {"x": {"prefixItems": [to("d")]}}}),
+    ]
+}
+
+fn defined(schema: &Value, d: Option<Value>) -> Value {
+    let mut schema = schema.clone();
+    schema["$defs"] = json!({"through": {"$ref": "#/$defs/d"}, "other": {"type": "boolean"}});
+    d.into_iter().for_each(|d| schema["$defs"]["d"] = d);
+    schema
+}
+
+/// The guide promises: "If mcpreel cannot decide that, the change counts as breaking".
+#[test]
+fn a_definition_that_is_lost_or_changes_behind_a_reference_is_a_change() {
+    let text = || Some(json!({"type": "string", "maxLength": 5}));
+    let is_breaking = |old: &Surface, new: &Surface| compare(old, new).worst() == Some(Effect::Breaking);
+    for schema in referring() {
+        let (whole, lost) = (defined(&schema, text()), defined(&schema, None));
+        let mut bare = schema.clone();
+        bare.as_object_mut().expect("an object").remove("$defs");
+        for lost in [&lost, &bare] {
+            assert!(is_breaking(&input(whole.clone()), &input(lost.clone())), "input {schema}");
+            assert!(is_breaking(&output(whole.clone()), &output(lost.clone())), "output {schema}");
+            assert!(is_breaking(&input(lost.clone()), &input(whole.clone())), "found again {schema}");
+        }
+        // Another definition than before: another type fits neither clients nor readers.
+        let other = defined(&schema, Some(json!({"type": "object"})));
+        assert!(is_breaking(&input(whole.clone()), &input(other.clone())), "changed input {schema}");
+        assert!(is_breaking(&output(whole.clone()), &output(other)), "changed output {schema}");
+        // Near it: nothing changed, the definition moved into its place, or only words of it changed.
+        let same = |other: Value| assert_eq!(found(&[input(whole.clone()), input(other)]), BTreeSet::new(), "{schema}");
+        same(whole.clone());
+        let mut unused = whole.clone();
+        unused["$defs"]["unused"] = json!({"type": "null"});
+        same(unused);
+        let mut spelled =
+            serde_json::from_str::<Value>(&whole.to_string().replace("#/$defs/d", "#/%24defs/%64")).expect("JSON");
+        spelled["$defs"]["d"] = json!({"maxLength": 5.0, "type": "string"});
+        same(spelled);
+        assert_eq!(found(&[input(lost.clone()), input(lost.clone())]), BTreeSet::new(), "lost on both sides: {schema}");
+    }
+}
+
+#[test]
+fn a_definition_moved_into_its_place_is_no_change() {
+    let referring = defined(
+        &json!({"type": "object", "properties": {"x": {"not": {"$ref": "#/$defs/d"}},
+        "y": {"anyOf": [{"$ref": "#/$defs/d"}, {"type": "integer"}, {"type": "boolean"}]}}}),
+        Some(json!({"type": "string", "title": "T"})),
+    );
+    let inline = json!({"type": "object", "properties": {"x": {"not": {"type": "string"}},
+        "y": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "boolean"}]}}});
+    assert_eq!(found(&[input(referring.clone()), input(inline.clone())]), BTreeSet::new());
+    assert_eq!(found(&[output(inline), output(referring)]), BTreeSet::new());
+}
+
+#[test]
+fn the_second_use_of_a_reference_is_compared_with_what_stands_beside_it() {
+    let with = |minimum: i64| {
+        json!({"type": "object", "$defs": {"n": {"type": "number"}},
+            "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/$defs/n", "minimum": minimum}}})
+    };
+    assert_eq!(found(&[input(with(1)), input(with(5))]), BTreeSet::from(["input/bound-tightened"]));
+    let inline = |second: &str| {
+        json!({"type": "object", "$defs": {"n": {"type": "number"}},
+            "properties": {"a": {"type": "number"}, "b": {"type": second}}})
+    };
+    let referring = json!({"type": "object", "$defs": {"n": {"type": "number"}},
+        "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/$defs/n"}}});
+    assert_eq!(found(&[input(inline("string")), input(referring.clone())]), BTreeSet::from(["input/type-narrowed"]));
+    assert_eq!(found(&[input(inline("number")), input(referring)]), BTreeSet::new());
+}
+
+#[test]
+fn references_out_of_the_schema_are_the_same_only_if_nothing_behind_them_can_differ() {
+    let outside = |d: &str| json!({"type": "object", "properties": {"x": {"$ref": "https://example.com/x.json"}}, "$defs": {"d": {"type": d}}});
+    assert_eq!(found(&[input(outside("string")), input(outside("integer"))]), BTreeSet::new());
+    let own_id = |d: &str| {
+        json!({"type": "object", "properties": {"x": {"$ref": "item"}},
+            "$defs": {"i": {"$id": "item", "$ref": "#/$defs/d", "$defs": {"d": {"type": d}}}}})
+    };
+    assert_eq!(found(&[input(own_id("string")), input(own_id("integer"))]), BTreeSet::from(["input/undecided"]));
+    assert_eq!(found(&[input(own_id("string")), input(own_id("string"))]), BTreeSet::new());
+    let dynamic = |d: &str| json!({"type": "object", "properties": {"x": {"$dynamicRef": "#node"}}, "$defs": {"d": {"$dynamicAnchor": "node", "type": d}}});
+    assert_eq!(found(&[input(dynamic("string")), input(dynamic("integer"))]), BTreeSet::from(["input/undecided"]));
+}
+
+#[test]
+fn limits_that_allow_the_same_integers_are_no_change() {
+    let integer = |limits: Value| {
+        let mut schema = json!({"type": "integer"});
+        merge(&mut schema, limits);
+        schema
+    };
+    let pairs = [
+        (json!({"exclusiveMinimum": 0}), json!({"minimum": 1})),
+        (json!({"exclusiveMaximum": 10}), json!({"maximum": 9})),
+        (json!({"exclusiveMinimum": 0.0}), json!({"minimum": 1.0, "multipleOf": 1})),
+    ];
+    for (one, other) in pairs {
+        for nullable in [json!({}), json!({"type": ["integer", "null"]})] {
+            let (mut one, mut other) = (integer(one.clone()), integer(other.clone()));
+            merge(&mut one, nullable.clone());
+            merge(&mut other, nullable);
+            for [old, new] in [[&one, &other], [&other, &one]] {
+                assert_eq!(found(&[parameter(old.clone()), parameter(new.clone())]), BTreeSet::new(), "{old} {new}");
+                assert_eq!(found(&[property(old.clone()), property(new.clone())]), BTreeSet::new(), "{old} {new}");
+            }
+        }
+    }
+    // Near it: a number, and another integer.
+    let number = |limits: Value| {
+        let mut schema = json!({"type": "number"});
+        merge(&mut schema, limits);
+        parameter(schema)
+    };
+    let (open, closed) = (json!({"exclusiveMinimum": 0}), json!({"minimum": 1}));
+    assert_eq!(found(&[number(open.clone()), number(closed.clone())]), BTreeSet::from(["input/bound-tightened"]));
+    assert_eq!(found(&[number(closed), number(open.clone())]), BTreeSet::from(["input/bound-loosened"]));
+    let report = compare(&parameter(integer(open)), &parameter(integer(json!({"minimum": 2}))));
+    assert_eq!(report.changes[0].seen, "exclusiveMinimum 0 became minimum 2");
+    assert_eq!(report.changes[0].place, "/inputSchema/properties/x/minimum");
+}
+
+#[test]
+fn numbers_are_the_same_with_and_without_a_fraction_of_zero() {
+    assert_eq!(found(&[parameter(json!({"enum": [1, 2]})), parameter(json!({"enum": [1.0, 2]}))]), BTreeSet::new());
+    let changed = found(&[parameter(json!({"enum": [1, 2]})), parameter(json!({"enum": [1.5, 2]}))]);
+    assert!(changed.contains("input/values-removed"), "{changed:?}");
+}

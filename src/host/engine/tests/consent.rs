@@ -216,3 +216,26 @@ fn a_server_that_takes_nothing_of_the_conversation_is_not_asked_about() {
     let stage = stage_of(vec![("a", server(capabilities, silent)), ("b", server(hooks, silent))], &[], &[]);
     assert_eq!(stage.questions, []);
 }
+
+#[test]
+fn what_was_said_without_consent_is_not_sent_as_history_later() {
+    let mut stage = curious_stage(&[("conversation.history", None, json!("10"))], false, &["near"]);
+    let allow =
+        |is_allowed| Order::Allow { server: "far".to_owned(), proposal: Some("conversation".to_owned()), is_allowed };
+    stage.turn("said before");
+    stage.order(allow(true));
+    stage.turn("said with consent");
+    stage.order(allow(false));
+    stage.turn("said when revoked");
+    stage.order(allow(true));
+    stage.turn("said again");
+    stage.turn("said last");
+    let got: Vec<&String> = stage.sent.iter().filter(|(server, _)| *server == 0).map(|(_, text)| text).collect();
+    let got = |words: &str| got.iter().filter(|text| text.contains(words)).count();
+    assert_eq!((got("said before"), got("said when revoked")), (0, 0));
+    assert_eq!(
+        (got("said with consent"), got("said again"), got("said last")),
+        (1, 2, 1),
+        "the last one has a history"
+    );
+}

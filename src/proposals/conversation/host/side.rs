@@ -91,6 +91,8 @@ struct Subscriber {
     engine: UserMessages,
     policy: Policy,
     consent: Consent,
+    /// How many of the earlier messages it may not see, because the user said them without consent.
+    hidden: usize,
     /// Consecutive timeouts.
     misses: u64,
     is_disabled: bool,
@@ -139,12 +141,20 @@ impl ConversationHostSide {
     }
 
     fn fan_out(&mut self, cx: &mut HostCx<'_>, message_id: &str, text: &str, history: &[Utterance]) {
-        let mut ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
-        ids.retain(|id| self.subscribers.get_mut(id).is_some_and(|one| one.consent.admits(cx, *id, "user messages")));
-        for server in ids {
+        let mut admitted = Vec::new();
+        for (server, subscriber) in &mut self.subscribers {
+            if subscriber.consent.admits(cx, *server, "user messages") {
+                admitted.push(*server);
+            } else {
+                // This message and its answer will be history, too.
+                subscriber.hidden = history.len() + 2;
+            }
+        }
+        for server in admitted {
             let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| !one.is_disabled) else { continue };
             let max = subscriber.policy.length("history");
-            let recent = &history[history.len() - history.len().min(max)..];
+            let shown = &history[subscriber.hidden.min(history.len())..];
+            let recent = &shown[shown.len() - shown.len().min(max)..];
             let entry = |said: &Utterance| HistoryEntry { role: said.role.to_owned(), content: said.text.clone() };
             let message = UserMessage {
                 message_id: message_id.to_owned(),
@@ -196,8 +206,16 @@ impl HostSide for ConversationHostSide {
         cx.report("subscribed", Some(server), text, json!({"allowed": consent.is_given()}));
         consent.ask(cx, server, |name| format!("may {name} receive your messages?"));
         let engine = UserMessages::new(carrier, policy.time("deadline"));
-        let subscriber =
-            Subscriber { engine, policy, consent, misses: 0, is_disabled: false, waits: None, keys: BTreeMap::new() };
+        let subscriber = Subscriber {
+            engine,
+            policy,
+            consent,
+            hidden: 0,
+            misses: 0,
+            is_disabled: false,
+            waits: None,
+            keys: BTreeMap::new(),
+        };
         self.subscribers.insert(server, subscriber);
     }
 

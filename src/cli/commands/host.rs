@@ -130,8 +130,9 @@ pub(crate) struct HostArgs {
     /// A policy file, in YAML or JSON: `all` and `servers`, each with options by proposal, and a `layout`.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Let every server that asks for it receive your messages. Without this, the host asks you on a terminal; in a
-    /// script, only servers whose command is given here receive them, and those of a policy.
+    /// Let every server that asks for it receive your messages, the model's answers and what tools return. Without
+    /// this, the host asks you on a terminal; in a script, only servers whose command is given here receive them, and
+    /// those of a policy.
     #[arg(long)]
     consent: bool,
     /// Set an option for all servers or for one (repeatable).

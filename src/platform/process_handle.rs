@@ -76,8 +76,17 @@ impl ProcessHandle {
     /// # Errors
     /// The system refuses.
     pub(crate) fn of(child: &Child) -> io::Result<Self> {
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+        let pid = Self::number(child)?;
         Ok(Self { pid, ended: system::watch(pid)? })
+    }
+
+    /// A child's number.
+    ///
+    /// # Errors
+    /// It is none.
+    pub(crate) fn number(child: &Child) -> io::Result<Pid> {
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        pid.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// The handle of a process that need not be a child, and whose exit status nobody has collected yet.

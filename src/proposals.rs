@@ -30,7 +30,7 @@ use self::policy::{Policies, Policy, Setting, Unusable};
 use self::samples::Samples;
 use crate::protocol::MethodSpec;
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
-use crate::wire::{Direction, Envelope};
+use crate::wire::{Direction, Envelope, json};
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
@@ -550,7 +550,7 @@ pub(crate) fn tool_outcome(result: &Value) -> Option<Value> {
     match result["content"].as_array() {
         Some(blocks) => {
             let text = blocks.iter().find_map(|block| block["text"].as_str())?;
-            serde_json::from_str(text).ok().filter(Value::is_object)
+            json::parsed(text.as_bytes()).filter(Value::is_object)
         }
         None => Some(result.clone()).filter(Value::is_object),
     }

@@ -22,6 +22,7 @@ pub(crate) mod turns;
 pub(crate) mod view;
 pub(crate) mod waits;
 
+pub(crate) use message_replay::LeftOut;
 pub(crate) use message_replay::MessageReplay;
 pub(crate) use pairing::Pairing;
 pub(crate) use tracker::Tracker;

@@ -198,12 +198,11 @@ impl Validator {
         let Some(connection) = self.connections.get_mut(&stream) else {
             return self.note_unconnected(event.header, classified);
         };
-        connection.take(event, classified, &mut self.shared);
         let is_closed = event.header.kind == EventKind::StreamClosed;
         let direction = Some(event.header.direction());
-        for finding in connection.findings.drain() {
+        connection.take(event, classified, &mut self.shared, &mut |finding| {
             self.report.add(Finding::of(stream, direction, finding), &mut self.kept, self.options.max_per_rule);
-        }
+        });
         if is_closed {
             self.closed.push_back(stream);
             if self.closed.len() > MAX_CLOSED {

@@ -16,6 +16,7 @@ pub mod pointer;
 pub(crate) mod random_words;
 pub(crate) mod sse;
 pub(crate) mod text;
+pub(crate) mod tree;
 pub(crate) mod units;
 
 pub use envelope::{Envelope, MessageKind};

@@ -8,6 +8,7 @@ use crate::error::CommandError;
 use crate::host::client::{Handshake, Output, Params};
 use crate::protocol::errors;
 use crate::runtime::{Connection, Failure};
+use crate::wire::tree::{self, Budget};
 use crate::wire::{Envelope, json};
 use serde_json::{Value, json};
 
@@ -97,7 +98,7 @@ async fn list(
     mut on_page: impl FnMut(),
     context: &Context,
 ) -> Result<Option<List>, Failure> {
-    let (mut list, mut cursor) = (List::default(), None);
+    let (mut list, mut cursor, mut budget) = (List::default(), None, Budget::new(tree::MAX_BYTES));
     for _ in 0..MAX_PAGES {
         on_page();
         let params = cursor.as_ref().map_or(Params::Absent, |cursor| Params::Value(json!({ "cursor": cursor })));
@@ -109,6 +110,10 @@ async fn list(
         let envelope = Envelope::scan(&answer.message);
         if envelope.error_code() == Some(errors::METHOD_NOT_FOUND) && cursor.is_none() {
             return Ok(None);
+        }
+        // The pages of a list are in memory together.
+        if let Some(Err(too_large)) = envelope.result.map(|result| budget.take(result)) {
+            return Err(Failure::Failed(format!("{}: the list was not read: {too_large}", kind.method()).into()));
         }
         let Some(result) = envelope.result.map(json::value_of).filter(|result| !result.is_null()) else {
             let error = String::from_utf8_lossy(envelope.error.unwrap_or(&answer.message)).into_owned();

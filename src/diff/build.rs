@@ -17,6 +17,7 @@ pub(super) enum Leaf<'t> {
     Volatile { text: &'t str, kind: Kind, form: u8 },
     Reference(&'t str),
     Raw(&'t [u8]),
+    TooLarge { bytes: usize, hash: u64 },
     Ignored,
 }
 
@@ -58,6 +59,7 @@ impl Build for Tree {
             Leaf::Volatile { text, kind, form } => Node::Volatile { text: text.into(), kind, form },
             Leaf::Reference(text) => Node::Reference(text.into()),
             Leaf::Raw(bytes) => Node::Raw(bytes.into()),
+            Leaf::TooLarge { bytes, hash } => Node::TooLarge { bytes, hash },
             Leaf::Ignored => Node::Ignored,
         }
     }
@@ -141,6 +143,7 @@ impl Build for Hashing {
             Leaf::Reference(_) => 6,
             Leaf::Raw(_) => 7,
             Leaf::Ignored => 8,
+            Leaf::TooLarge { .. } => 9,
         };
         Tag::Leaf(tag).hash(&mut hasher);
         match leaf {
@@ -148,6 +151,7 @@ impl Build for Hashing {
             Leaf::Bool(value) => value.hash(&mut hasher),
             Leaf::Number { value: text, .. } | Leaf::Text(text) => text.hash(&mut hasher),
             Leaf::Raw(bytes) => bytes.hash(&mut hasher),
+            Leaf::TooLarge { bytes, hash } => (bytes, hash).hash(&mut hasher),
             Leaf::Prose { text, spans } => {
                 pieces(text, spans).iter().for_each(|piece| piece.hash(&mut hasher));
                 values.extend(spans.iter().map(|span| self.value(span.key(text), span.of(text))));

@@ -225,7 +225,7 @@ impl Comparer<'_> {
     fn change(&mut self, kind: ChangeKind, left: Option<String>, right: Option<String>) {
         let (side, place) = (self.side, self.place.clone());
         let (alike, hunks) = ([0; 2], Vec::new());
-        self.changes.push(Change { side, place, kind, left, right, alike, hunks, label: None });
+        self.changes.push(Change { side, place, kind, left, right, alike, hunks, label: None, is_too_large: false });
     }
 
     /// Compares what is unusual about two envelopes, as JSON strings.
@@ -240,11 +240,19 @@ impl Comparer<'_> {
         self.change(kind, text(left), text(right));
     }
 
+    fn change_of(&mut self, kind: ChangeKind, left: Option<&Node>, right: Option<&Node>) {
+        self.change(kind, left.map(Node::to_json), right.map(Node::to_json));
+        let is_too_large = [left, right].into_iter().flatten().any(|node| matches!(node, Node::TooLarge { .. }));
+        if let Some(change) = self.changes.last_mut() {
+            change.is_too_large = is_too_large;
+        }
+    }
+
     fn maybe(&mut self, left: Option<&Node>, right: Option<&Node>) {
         match (left, right) {
             (None, None) => {}
-            (Some(left), None) => self.change(ChangeKind::Removed, Some(left.to_json()), None),
-            (None, Some(right)) => self.change(ChangeKind::Added, None, Some(right.to_json())),
+            (Some(left), None) => self.change_of(ChangeKind::Removed, Some(left), None),
+            (None, Some(right)) => self.change_of(ChangeKind::Added, None, Some(right)),
             (Some(left), Some(right)) => self.nodes(left, right),
         }
     }
@@ -306,7 +314,7 @@ impl Comparer<'_> {
             _ => left == right,
         };
         if !same {
-            self.change(ChangeKind::Changed, Some(left.to_json()), Some(right.to_json()));
+            self.change_of(ChangeKind::Changed, Some(left), Some(right));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a report says in addition once it is known which messages changed: the names of the things around each change,
 //! and a JSON Patch for each message.
 
+use super::normalise::is_comparable;
 use super::recording::{Recording, Unit};
 use super::report::{Change, ChangeKind, Report, Status, UnitDiff, UnitPlace, UnitSide, parsed};
 use crate::wire::json;
@@ -40,7 +41,10 @@ fn complete_unit(unit: &mut UnitDiff, document: &Value) {
     for change in &mut unit.changes {
         change.label = label(document, change);
     }
-    unit.patch = patch(document, &unit.changes);
+    // A patch needs the values.
+    if !unit.changes.iter().any(|change| change.is_too_large) {
+        unit.patch = patch(document, &unit.changes);
+    }
 }
 
 /// Returns the texts of a unit as one object.
@@ -49,7 +53,8 @@ fn document(unit: &Unit) -> Value {
     let mut put = |name: &str, text: Option<&[u8]>| {
         if let Some(text) = text {
             let value = match json::check(text) {
-                Ok(()) => json::value_of(text),
+                Ok(()) if is_comparable(text) => json::value_of(text),
+                Ok(()) => Value::Null,
                 Err(_) => String::from_utf8_lossy(text).into(),
             };
             whole.insert(name.to_owned(), value);
@@ -104,7 +109,7 @@ fn name_around(document: &Value, steps: &[String]) -> Option<String> {
     let (mut at, mut found) = (document.clone(), None);
     for step in steps {
         if let Value::String(text) = &at {
-            at = serde_json::from_str(text).ok()?;
+            at = json::parsed(text.as_bytes())?;
         }
         let is_list = at.is_array();
         let Some(next) = step_into(&at, step).cloned() else { return found };
@@ -192,7 +197,7 @@ fn text_around(document: &Value, path: &[String]) -> Option<usize> {
 /// Returns the operation that replaces a string with JSON in it, with changes made in that JSON.
 fn rewritten_text(document: &Value, path: Vec<String>, inner: Vec<Operation>) -> Option<Operation> {
     let text = path.iter().try_fold(document, |value, step| step_into(value, step))?.as_str()?;
-    let mut value: Value = serde_json::from_str(text).ok()?;
+    let mut value = json::parsed(text.as_bytes())?;
     let operations = in_order(&value, inner);
     let patch: json_patch::Patch = serde_json::from_value(operations.into()).ok()?;
     json_patch::patch(&mut value, &patch).ok()?;

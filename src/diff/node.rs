@@ -59,6 +59,13 @@ pub(crate) enum Node {
     Reference(Box<str>),
     /// Text that is not JSON, or is nested too deeply.
     Raw(Box<[u8]>),
+    /// JSON with too many values, which is compared as its bytes.
+    TooLarge {
+        /// The number of bytes.
+        bytes: usize,
+        /// Their hash.
+        hash: u64,
+    },
     /// A place that is ignored.
     Ignored,
 }
@@ -91,6 +98,7 @@ impl Node {
             Self::Volatile { text, kind, form } => by.leaf(Leaf::Volatile { text, kind: *kind, form: *form }),
             Self::Reference(text) => by.leaf(Leaf::Reference(text)),
             Self::Raw(bytes) => by.leaf(Leaf::Raw(bytes)),
+            Self::TooLarge { bytes, hash } => by.leaf(Leaf::TooLarge { bytes: *bytes, hash: *hash }),
             Self::Ignored => by.leaf(Leaf::Ignored),
         }
     }
@@ -155,6 +163,9 @@ impl Node {
                 Ok(text) => write_string(text, out),
                 Err(_) => write_string(&bytes.escape_ascii().to_string(), out),
             },
+            Self::TooLarge { bytes, .. } => {
+                write_string(&format!("{bytes} bytes of JSON, too many values to compare in detail"), out);
+            }
             Self::List(items) | Self::Set { items, .. } => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {

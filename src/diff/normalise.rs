@@ -3,7 +3,7 @@
 //!
 //! It parses the text from the wire, so that numbers keep all digits.
 
-use super::build::{Build, Digest, Hashing, Leaf, Tree};
+use super::build::{Build, Digest, Hashing, Leaf, Tree, hash_of};
 use super::node::Node;
 use super::pairs::reference_place;
 use super::report::UnitSide;
@@ -11,6 +11,7 @@ use super::volatile::names;
 use super::volatile::{Kind, Lookup, Span, ValueKey};
 use super::{Options, places};
 use crate::wire::json;
+use crate::wire::tree::{self, Budget};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine, alphabet};
 use std::borrow::Cow;
@@ -25,6 +26,15 @@ const FEW_MEMBERS: usize = 16;
 
 /// Text without spaces in `data` or `blob` may be longer than this only if it is base64. Unit: bytes.
 const MAX_OPAQUE: usize = 64;
+
+/// How many bytes one part of a message may take as a tree of values: a [`Node`] takes more than a value of `serde_json`,
+/// and two of them are compared.
+const MAX_TREE: usize = tree::MAX_BYTES * 3 / 10;
+
+/// Whether valid JSON is compared in detail, and not only as its bytes because it has too many values.
+pub(super) fn is_comparable(text: &[u8]) -> bool {
+    tree::fits_in(text, MAX_TREE).is_ok()
+}
 
 /// Parses payloads according to some options.
 #[derive(Debug)]
@@ -149,11 +159,12 @@ impl<'o> Normaliser<'o> {
             false => Trust::Client,
         };
         let reference = source.method.and_then(reference_place);
-        let mut walk = Walk { by: self, builder, source, reference, path: vec![root], trust, lookup };
+        let mut walk = Walk { by: self, builder, source, reference, path: vec![root], trust, lookup, budget: None };
         if walk.is_ignored() {
             return walk.builder.leaf(Leaf::Ignored);
         }
         match (json::check(text), std::str::from_utf8(text)) {
+            (Ok(()), _) if !is_comparable(text) => walk.in_parts(text.trim_ascii()),
             (Ok(()), _) => walk.value(text.trim_ascii(), false),
             (Err(_), Ok(line)) => {
                 let spans = walk.volatile_parts(line);
@@ -196,11 +207,31 @@ struct Walk<'w, 'o, 'a, 'l, B> {
     path: Vec<Step<'a>>,
     trust: Trust,
     lookup: &'w mut Lookup<'l>,
+    /// What the members of the root may take together, if it has too many values.
+    budget: Option<Budget>,
 }
 
 impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
+    /// Parses what has too many values: the members of an object as far as they fit, so that `_meta` and the name of a tool
+    /// are compared, and everything else as its bytes.
+    fn in_parts(&mut self, text: &'a [u8]) -> B::Out {
+        if text.starts_with(b"{") && json::members(text).nth(FEW_MEMBERS).is_none() {
+            self.budget = Some(Budget::new(MAX_TREE));
+            return self.map(text, false);
+        }
+        self.too_large(text)
+    }
+
+    fn too_large(&mut self, text: &[u8]) -> B::Out {
+        self.builder.leaf(Leaf::TooLarge { bytes: text.len(), hash: hash_of(&text) })
+    }
+
     /// Parses valid JSON. `in_data` means that it is a tool's own data, where the protocol's names have no meaning.
     fn value(&mut self, text: &'a [u8], in_data: bool) -> B::Out {
+        let is_member = self.path.len() == 2;
+        if self.budget.as_mut().filter(|_| is_member).is_some_and(|budget| budget.take(text).is_err()) {
+            return self.too_large(text);
+        }
         match text.first() {
             Some(b'{' | b'[') if self.path.len() > MAX_DEPTH => self.builder.leaf(Leaf::Raw(text)),
             Some(b'{') => self.map(text, in_data),
@@ -407,10 +438,14 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
         if self.by.options.exact || !is_text || !in_content || !begins || json::check(text.as_bytes()).is_err() {
             return None;
         }
+        // What has too many values is a text like any other.
+        if !is_comparable(text.as_bytes()) {
+            return None;
+        }
         let path = self.path.iter().map(Step::to_owned_step).collect();
         let (by, trust) = (self.by, self.trust);
         let (builder, lookup) = (&mut *self.builder, &mut *self.lookup);
-        let mut walk = Walk { by, builder, source: self.source, reference: None, path, trust, lookup };
+        let mut walk = Walk { by, builder, source: self.source, reference: None, path, trust, lookup, budget: None };
         Some(walk.value(text.trim_ascii().as_bytes(), true))
     }
 

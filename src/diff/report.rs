@@ -149,6 +149,8 @@ pub struct Change {
     pub hunks: Vec<Hunk>,
     /// The name of the innermost list item around the place, such as a tool's.
     pub label: Option<String>,
+    /// A side has too many values, and was compared as its bytes; its text here says so.
+    pub is_too_large: bool,
 }
 
 /// The status of a unit.
@@ -363,6 +365,7 @@ mod tests {
             alike: [0; 2],
             hunks: Vec::new(),
             label: None,
+            is_too_large: false,
         };
         UnitDiff {
             status,

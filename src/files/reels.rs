@@ -3,9 +3,10 @@
 use super::places::{Kind, Places, entries, listed};
 use super::private;
 use crate::error::{CommandError, ErrorKind, Warn};
+use crate::session::LeftOut;
 use crate::session::message_replay::MAX_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
-use crate::wire::text::visible_text;
+use crate::wire::text::{counted, visible_text};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -43,11 +44,15 @@ pub(crate) fn each_event(
     Ok(damaged)
 }
 
-/// Reports how many events were skipped because the reel has too many streams.
-pub(crate) fn report_left_out(events: u64, warn: Warn) {
+/// Reports what was skipped because the reel has too many streams, or a message too many values.
+pub(crate) fn report_left_out(left_out: LeftOut, warn: Warn) {
+    let LeftOut { events, messages } = left_out;
     if events > 0 {
-        let plural = if events == 1 { "" } else { "s" };
-        warn(&format!("skipped {events} event{plural}: at most {MAX_CONNECTIONS} streams are followed"));
+        warn(&format!("skipped {}: at most {MAX_CONNECTIONS} streams are followed", counted(events, "event")));
+    }
+    if messages > 0 {
+        let messages = counted(messages, "message");
+        warn(&format!("did not look into {messages} with too many values to be read into memory"));
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) use offer::Root;
 
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, errors};
+use crate::wire::tree::{self, TooLarge};
 use crate::wire::{Envelope, Fault, Id, IdKey, MessageKind, json};
 use offer::Offer;
 use serde_json::Value;
@@ -74,8 +75,8 @@ pub struct ClientConfig {
     pub request_timeout: Duration,
     /// Join a connection that others have opened, instead of opening one.
     pub join: Option<Joined>,
-    /// Maximum number of JSON values in a message of the server.
-    pub max_values: usize,
+    /// How many bytes a message of the server may take as a tree of values.
+    pub max_tree: usize,
     /// The id of the first request; the next ones are counted up.
     pub first_id: i64,
 }
@@ -116,7 +117,7 @@ impl ClientConfig {
             quiet_for: Duration::ZERO,
             request_timeout: Duration::from_secs(30),
             join: None,
-            max_values: usize::MAX,
+            max_tree: tree::MAX_BYTES,
             first_id: 1,
         }
     }
@@ -441,10 +442,15 @@ impl ClientEngine {
         }
     }
 
+    /// From now on, takes messages with any number of values: what gets them does not read them all into memory.
+    pub(crate) fn take_all_values(&mut self) {
+        self.config.max_tree = usize::MAX;
+    }
+
     /// Handles one message of the server.
     pub(crate) fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
-        if !json::has_at_most(bytes, self.config.max_values) {
-            return self.refuse_values(now, bytes);
+        if let Err(too_large) = tree::fits_in(bytes, self.config.max_tree) {
+            return self.refuse_values(now, bytes, too_large);
         }
         let mut out = Vec::new();
         let envelope = Envelope::scan(bytes);
@@ -471,8 +477,8 @@ impl ClientEngine {
     }
 
     /// Handles a message with too many JSON values: the request that it answers fails; otherwise it is ignored.
-    fn refuse_values(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
-        let why = format!("the server sent a message of more than {} values", self.config.max_values);
+    fn refuse_values(&mut self, now: Duration, bytes: &[u8], too_large: TooLarge) -> Vec<Output> {
+        let why = format!("the server sent a message that was not read: {too_large}");
         let envelope = Envelope::scan(bytes);
         match (envelope.kind, envelope.id) {
             (MessageKind::Result | MessageKind::Error, Some(id)) => self.undelivered(now, id.0, &why, None),

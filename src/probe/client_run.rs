@@ -178,11 +178,14 @@ impl ClientRun {
 /// The era of a client's message. In the modern era, each request states its revision, and there may be no
 /// `server/discover`.
 fn era_of(envelope: &Envelope<'_>) -> Era {
-    let states_revision = || !content(envelope)["_meta"]["io.modelcontextprotocol/protocolVersion"].is_null();
+    let states_revision = || {
+        let revision = json::at_path(envelope.content()?, &["_meta", "io.modelcontextprotocol/protocolVersion"]);
+        revision.filter(|revision| *revision != b"null")
+    };
     match envelope.method.as_deref() {
         Some("server/discover") => Era::Modern,
         Some("initialize") | None => Era::Legacy,
-        Some(_) if states_revision() => Era::Modern,
+        Some(_) if states_revision().is_some() => Era::Modern,
         Some(_) => Era::Legacy,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! It must never judge whether the tool failed.
 
+use crate::wire::json;
 use serde_json::Value;
 
 /// The text of a result: one part per block of `content` that a model can read, then `structuredContent`, unless the
@@ -18,7 +19,7 @@ pub(crate) fn text(result: &Value) -> String {
 fn repeats(blocks: &[Value], structured: &Value) -> bool {
     let shows = |block: &Value, value: &Value| {
         let text = block["text"].as_str().unwrap_or_default();
-        value.as_str() == Some(text) || serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *value)
+        value.as_str() == Some(text) || json::parsed(text.as_bytes()).is_some_and(|parsed| parsed == *value)
     };
     let only = structured.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
     let is_list = |list: &Vec<Value>| {

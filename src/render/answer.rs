@@ -4,7 +4,7 @@ use super::line::{bytes, visible_text};
 use super::pretty::{Layout, pretty};
 use super::style::Palette;
 use super::table::{BLANK, cut, fitted};
-use crate::wire::json;
+use crate::wire::{json, tree};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -15,9 +15,7 @@ use unicode_width::UnicodeWidthStr;
 /// Returns a result laid out for a terminal of this width; `None` if its method has no such form, or the result is not as
 /// the method requires.
 pub(crate) fn laid_out(method: &str, result: &[u8], palette: &Palette, width: Option<usize>) -> Option<String> {
-    if !json::has_at_most(result, json::MAX_VALUES) {
-        return None;
-    }
+    tree::fits(result).ok()?;
     let result = json::value_of(result);
     let text = match method {
         "tools/list" => listing(&result["tools"], "name", ("arguments", tool_arguments), palette, width)?,
@@ -148,7 +146,7 @@ fn tool_result(result: &Value, palette: &Palette) -> Option<String> {
     let structured = result.get("structuredContent");
     let repeats = |block: &Value| {
         let text = block["text"].as_str().filter(|_| structured.is_some());
-        text.and_then(|text| serde_json::from_str::<Value>(text).ok()).as_ref() == structured
+        text.and_then(|text| json::parsed(text.as_bytes())).as_ref() == structured
     };
     let blocks = result["content"].as_array()?;
     let is_shown = |block: &&Value| structured.is_none() || !repeats(block);

@@ -2,7 +2,7 @@
 
 use super::text::{Escaping, printable};
 use crate::proposals::clip;
-use crate::wire::json;
+use crate::wire::{json, tree};
 use jaq_core::data::JustLut;
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Filter, Vars, unwrap_valr};
@@ -61,7 +61,7 @@ impl Jq {
     ///
     /// # Errors
     ///
-    /// The program fails, or the object is nested too deeply.
+    /// The program fails, or the object is nested too deeply or has too many values.
     pub(crate) fn run(
         &self,
         object: &[u8],
@@ -103,6 +103,9 @@ impl Jq {
 
     /// Passes outputs to `take` until it returns false.
     fn each(&self, text: &[u8], message: Option<&[u8]>, take: impl FnMut(Val) -> bool + Send) -> Result<(), String> {
+        for text in [Some(text), message].into_iter().flatten() {
+            tree::fits(text).map_err(|too_large| too_large.to_string())?;
+        }
         let depth = json::depth(text).max(message.map_or(0, |message| json::depth(message) + 1));
         if depth <= DEEP {
             return self.each_here(text, message, take);

@@ -1,6 +1,6 @@
 //! The strings and numbers of a JSON text, with their places in it.
 
-use crate::wire::json;
+use crate::wire::{json, tree};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -22,10 +22,15 @@ pub(super) struct Leaf<'a> {
     pub is_string: bool,
 }
 
-/// Returns the leaves of a JSON text, in order.
+/// How many bytes a text may take as a tree of values. A leaf, with its place and its name, takes more.
+const MAX_TREE: usize = tree::MAX_BYTES / 5;
+
+/// Returns the leaves of a JSON text, in order; none if there are too many.
 pub(super) fn leaves(text: &[u8]) -> Vec<Leaf<'_>> {
     let mut walk = Walk { text, pointer: String::new(), found: Vec::new() };
-    walk.value(text.trim_ascii(), Cow::Borrowed(""), 0);
+    if tree::fits_in(text, MAX_TREE).is_ok() {
+        walk.value(text.trim_ascii(), Cow::Borrowed(""), 0);
+    }
     walk.found
 }
 

@@ -11,7 +11,7 @@ use crate::proposals::clip;
 use crate::proposals::host::{HostEvent, ServerId};
 use crate::session::filter::{Filter, FilterInput};
 use crate::trace::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
-use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
+use crate::wire::{Direction, Envelope, Framing, MessageKind, json, tree};
 use globset::GlobMatcher;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -208,6 +208,10 @@ impl WantMessage {
         if self.filter.as_ref().is_some_and(|filter| !message.passes(filter)) {
             return miss(4, "it does not match the filter");
         }
+        let looks_inside = self.content.is_some() || !self.pointer.is_empty();
+        if let Some(Err(too_large)) = message.envelope.content().filter(|_| looks_inside).map(tree::fits) {
+            return miss(5, too_large.to_string());
+        }
         for (pointer, wanted) in &self.pointer {
             match message.content().pointer(pointer) {
                 None => return miss(5, format!("there is nothing at {pointer}")),
@@ -373,6 +377,9 @@ pub(super) fn outcome(done: &OrderResult) -> Option<Value> {
         OrderResult::Answer(message) => {
             let envelope = Envelope::scan(message);
             Some(match envelope.result {
+                Some(result) if tree::fits(result).is_err() => {
+                    failed("the result has too many values to be read into memory")
+                }
                 Some(result) => json::value_of(result),
                 None => serde_json::json!({"error": envelope.error.map(json::value_of)}),
             })

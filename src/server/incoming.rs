@@ -5,7 +5,7 @@ use crate::proposals::server::{Answer, Refusal};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors, schema};
 use crate::wire::envelope::Fault;
-use crate::wire::{Envelope, Id, IdKey, MessageKind, json as text};
+use crate::wire::{Envelope, Id, IdKey, MessageKind, json as text, tree};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -55,8 +55,8 @@ impl Server {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        if !text::has_at_most(line, text::MAX_VALUES) {
-            let fault = format!("a message with more than {} values", text::MAX_VALUES);
+        if let Err(too_large) = tree::fits(line) {
+            let fault = too_large.to_string();
             self.report(Report::Malformed { why: fault.clone() });
             return self.refuse_unread(&invalid(&fault), None);
         }

@@ -3,7 +3,7 @@
 //! A host that notes in the reel what it does may note after a response that it ignored it. Such rows wait for the
 //! next turn.
 
-use super::MessageReplay;
+use super::{LeftOut, MessageReplay};
 use crate::proposals::audit::{Auditor, Exchange, OperationEnd, OperationEntry, OperationOutcome};
 use crate::proposals::{self, Declared, Observed, PendingRequest, REGISTRY};
 use crate::trace::{Event, EventKind};
@@ -82,7 +82,7 @@ impl Audit {
         match kind {
             EventKind::StreamOpened | EventKind::Note => {
                 let about = ciborium::from_reader::<Value, _>(event.payload).unwrap_or_default();
-                let known = self.messages.left_out() == 0 || self.connections.contains_key(&stream);
+                let known = self.messages.left_out().events == 0 || self.connections.contains_key(&stream);
                 if known {
                     let connection = self.connections.entry(stream).or_default();
                     // Only a host names its servers.
@@ -108,8 +108,8 @@ impl Audit {
         rows
     }
 
-    /// Returns how many events are missing from the log because there were too many connections.
-    pub fn left_out(&self) -> u64 {
+    /// Returns what is missing from the log because there was too much of it.
+    pub fn left_out(&self) -> LeftOut {
         self.messages.left_out()
     }
 

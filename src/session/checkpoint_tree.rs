@@ -1,7 +1,7 @@
 //! The checkpoints of every connection in a reel, as trees: their parents, the rollbacks to them, those that the server
 //! dropped, and rollbacks that failed.
 
-use super::MessageReplay;
+use super::{LeftOut, MessageReplay};
 use crate::proposals::REGISTRY;
 use crate::proposals::audit::CheckpointStep;
 use crate::trace::Event;
@@ -162,8 +162,8 @@ impl CheckpointTrees {
         });
     }
 
-    /// Returns how many events were ignored because there were too many connections.
-    pub fn left_out(&self) -> u64 {
+    /// Returns what was ignored because there was too much of it.
+    pub fn left_out(&self) -> LeftOut {
         self.message_replay.left_out()
     }
 

@@ -4,7 +4,7 @@
 use super::Tracker;
 use crate::proposals::{Observed, PendingRequest};
 use crate::trace::{Event, EventHeader, EventKind};
-use crate::wire::{Envelope, MessageKind, json};
+use crate::wire::{Envelope, MessageKind, json, tree};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -22,16 +22,24 @@ struct Connection {
 #[derive(Debug, Default)]
 pub(crate) struct MessageReplay {
     connections: BTreeMap<u32, Connection>,
+    left_out: LeftOut,
+}
+
+/// How much of a reel was not followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
     /// The number of events on connections that are not followed because there are too many.
-    left_out: u64,
+    pub events: u64,
+    /// The number of messages of which only the envelope was read because they have too many values.
+    pub messages: u64,
 }
 
 /// The maximum number of connections that are followed.
 pub(crate) const MAX_CONNECTIONS: usize = 1000;
 
 impl MessageReplay {
-    /// Returns how many events were ignored because there were more than [`MAX_CONNECTIONS`] connections.
-    pub(crate) fn left_out(&self) -> u64 {
+    /// Returns what was ignored because there was too much of it.
+    pub(crate) fn left_out(&self) -> LeftOut {
         self.left_out
     }
 
@@ -39,7 +47,7 @@ impl MessageReplay {
     pub(crate) fn take(&mut self, event: &Event<'_>, mut see: impl FnMut(u32, &Observed<'_>)) {
         let stream = event.header.stream;
         if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&stream) {
-            self.left_out += 1;
+            self.left_out.events += 1;
             return;
         }
         match event.header.kind {
@@ -53,6 +61,7 @@ impl MessageReplay {
                 let connection = self.connections.entry(stream).or_default();
                 let (body, header) = (event.body(), event.header);
                 let mut take = |text: &[u8]| {
+                    self.left_out.messages += u64::from(tree::fits(text).is_err());
                     connection.take(header, text, |it| see(stream, it));
                 };
                 match Envelope::scan(body).kind {

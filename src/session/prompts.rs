@@ -1,8 +1,8 @@
 //! What the model would have seen at each turn: the texts that cross the wire and belong into a prompt, by their sources.
 //! Whether a host really used them, only its own notes in the reel say.
 
-use super::MessageReplay;
 use super::turns::Turns;
+use super::{LeftOut, MessageReplay};
 use crate::proposals::{ConversationEvent, Observed, REGISTRY, tool_result};
 use crate::trace::{Event, EventKind};
 use crate::wire::MessageKind;
@@ -110,7 +110,7 @@ impl Prompts {
     }
 
     /// What belongs into every prompt, then each turn. Without turns, everything is in one whose number is 1.
-    pub(crate) fn finish(mut self) -> (Vec<TurnParts>, u64) {
+    pub(crate) fn finish(mut self) -> (Vec<TurnParts>, LeftOut) {
         if !self.waiting.parts.is_empty() || !self.waiting.left_out.is_empty() {
             self.waiting.number = self.turns.len() as u64 + 1;
             self.turns.push(self.waiting);
@@ -121,7 +121,8 @@ impl Prompts {
             part.server = self.replay.server(part.stream);
         }
         all.retain(|turn| turn.began.is_some() || !turn.parts.is_empty() || !turn.left_out.is_empty());
-        (all, self.left_out + self.replay.left_out())
+        let followed = self.replay.left_out();
+        (all, LeftOut { events: followed.events + self.left_out, ..followed })
     }
 
     fn turns_of(&mut self, stream: u32) -> Option<&mut Turns> {

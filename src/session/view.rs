@@ -6,7 +6,7 @@ use super::pairing::Pairing;
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
 use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
-use crate::wire::{Envelope, MessageKind, json};
+use crate::wire::{Envelope, MessageKind, json, tree};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -133,6 +133,9 @@ impl Viewer {
     fn place_batch(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
         let header = event.header;
         let mut placed = Placed::default();
+        if tree::fits(event.body()).is_err() {
+            return placed;
+        }
         let mut names: Vec<Box<str>> = Vec::new();
         for item in json::items(event.body()) {
             let envelope = Envelope::scan(item);

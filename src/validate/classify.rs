@@ -1,18 +1,18 @@
 //! Decides once what an event is: a message, a head of HTTP, a gap, and so on. Everything else receives the decision.
 
 use super::http::head::{RequestHead, ResponseHead};
-use super::parse::{Parsed, Space, parse};
+use super::parse::{Parsed, Space, Unparsed, parse};
 use crate::trace::{Event, EventKind, Flags};
 use crate::wire::sse::SseEvent;
-use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
+use crate::wire::{Direction, Envelope, Framing, MessageKind};
 use serde_json::Value;
 
 /// What an event is.
 pub(super) enum Classified<'a> {
     /// A text that should be a message.
     Text(Text<'a>),
-    /// An array of messages.
-    Batch(Vec<Text<'a>>),
+    /// An array of messages: its text. They are read one after the other, since there may be many.
+    Batch(&'a [u8]),
     /// A part of a message. The rest is not in the reel.
     Part,
     /// A stream began.
@@ -54,7 +54,7 @@ pub(super) struct Text<'a> {
     /// Its envelope, whatever the text is.
     pub envelope: Envelope<'a>,
     /// Its value, if it is JSON.
-    pub parsed: Result<Parsed<'a>, serde_json::Error>,
+    pub parsed: Result<Parsed<'a>, Unparsed>,
 }
 
 /// A part of an HTTP exchange that is not a message.
@@ -96,15 +96,16 @@ fn message<'a>(event: &Event<'a>, space: &mut Space) -> Classified<'a> {
     if event.header.framing == Framing::Fragment || event.header.flags.has(Flags::TRUNCATED) {
         return Classified::Part;
     }
-    let text = Text::of(event.body(), space);
-    match text.envelope.kind {
-        MessageKind::Batch => Classified::Batch(json::items(text.bytes).map(|item| Text::of(item, space)).collect()),
-        _ => Classified::Text(text),
+    match event.body() {
+        body if body.trim_ascii_start().starts_with(b"[") && Envelope::scan(body).kind == MessageKind::Batch => {
+            Classified::Batch(body)
+        }
+        body => Classified::Text(Text::of(body, space)),
     }
 }
 
 impl<'a> Text<'a> {
-    fn of(bytes: &'a [u8], space: &mut Space) -> Self {
+    pub(super) fn of(bytes: &'a [u8], space: &mut Space) -> Self {
         let parsed = parse(bytes, space);
         let envelope = match &parsed {
             Ok(parsed) if parsed.value.is_object() => Envelope::of_members(parsed.members.iter().copied()),

@@ -6,16 +6,17 @@ use super::foreign_schema::Library;
 use super::http::{Http, SharedHttp};
 use super::observers::Observers;
 use super::pairing::Pairs;
+use super::parse::Space;
 use super::report::{ConnectionSummary, Peer};
 use super::subject::{Message, SUBJECTS, Subject};
 use super::verdicts::{Scope, Verdicts};
 use super::{capability, envelope, http, lifecycle, method, rules, schema, sender, stream};
-use crate::proposals::{Findings, Observed, Overview, Registry};
+use crate::proposals::{Finding, Findings, Observed, Overview, Registry};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
 use crate::trace::{Event, EventHeader};
-use crate::wire::{Direction, Envelope, MessageKind};
+use crate::wire::{Direction, Envelope, MessageKind, json, tree};
 use serde_json::Value;
 
 /// The proposals' overviews, which see the messages of all connections.
@@ -115,8 +116,25 @@ impl Connection {
         self.observers.lose_track();
     }
 
-    /// Processes an event that belongs to this connection.
-    pub(super) fn take(&mut self, event: &Event<'_>, classified: Classified<'_>, shared: &mut Shared) {
+    /// Processes an event that belongs to this connection. Passes on what is found.
+    pub(super) fn take(
+        &mut self,
+        event: &Event<'_>,
+        classified: Classified<'_>,
+        shared: &mut Shared,
+        add: &mut impl FnMut(Finding),
+    ) {
+        self.classified(event, classified, shared, add);
+        self.findings.drain().for_each(add);
+    }
+
+    fn classified(
+        &mut self,
+        event: &Event<'_>,
+        classified: Classified<'_>,
+        shared: &mut Shared,
+        add: &mut impl FnMut(Finding),
+    ) {
         self.last_time = self.last_time.max(event.header.time);
         if self.is_part {
             // Anything may have been left out right before.
@@ -125,7 +143,7 @@ impl Connection {
         let seq = event.header.seq;
         match classified {
             Classified::Text(text) => self.take_text(event, &text, shared),
-            Classified::Batch(texts) => self.take_batch(event, &texts, shared),
+            Classified::Batch(texts) => self.take_batch(event, texts, shared, add),
             Classified::Part => {
                 self.findings.note(&rules::NOT_CHECKED, seq, "the reel contains only a part of this message");
                 // What it asked or answered is unknown.
@@ -185,7 +203,8 @@ impl Connection {
         }
     }
 
-    fn take_batch(&mut self, event: &Event<'_>, texts: &[Text<'_>], shared: &mut Shared) {
+    /// Checks the messages of a batch one after the other: there may be many, with something to report about each.
+    fn take_batch(&mut self, event: &Event<'_>, batch: &[u8], shared: &mut Shared, add: &mut impl FnMut(Finding)) {
         self.begin_message(event);
         let seq = event.header.seq;
         let revision = self.tracker.revision;
@@ -194,8 +213,20 @@ impl Connection {
             let revision = revision.map_or("(unknown)", Revision::as_str);
             format!("the {} sent a batch in revision {revision}", sender(event.header.direction()))
         });
-        self.findings.check(&rules::EMPTY_BATCH, seq, !texts.is_empty(), || "the batch is empty".to_owned());
+        let mut texts = json::items(batch).peekable();
+        self.findings.check(&rules::EMPTY_BATCH, seq, texts.peek().is_some(), || "the batch is empty".to_owned());
+        if let Err(too_large) = tree::fits(batch) {
+            self.findings.note(
+                &rules::NOT_CHECKED,
+                seq,
+                format!("the messages of a batch were not checked: {too_large}"),
+            );
+            return self.lose_track();
+        }
+        let mut space = Space::default();
         for text in texts {
+            let text = &Text::of(text, &mut space);
+            self.findings.drain().for_each(&mut *add);
             self.findings.begin_item();
             let initializes = text.envelope.method.as_deref() == Some("initialize");
             self.findings

@@ -1,6 +1,7 @@
 //! Checks the JSON-RPC envelope of one message and the validity of its JSON.
 
 use super::classify::Text;
+use super::parse::Unparsed;
 use super::rules;
 use crate::proposals::{Findings, Rule};
 use crate::protocol::errors;
@@ -59,10 +60,13 @@ pub(super) fn check<'a>(seq: u64, text: &'a Text<'_>, findings: &mut Findings) -
     let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            let (rule, reason) = match json::check(bytes) {
-                Ok(()) => (&rules::UNREPRESENTABLE, error.to_string()),
-                Err(reason) if std::str::from_utf8(bytes).is_err() => (&rules::ENCODING, reason),
-                Err(reason) => (&rules::MALFORMED, reason),
+            let (rule, reason) = match (json::check(bytes), error) {
+                (Ok(()), Unparsed::TooLarge(_)) => {
+                    (&rules::NOT_CHECKED, format!("only the envelope was checked: {error}"))
+                }
+                (Ok(()), Unparsed::Invalid(_)) => (&rules::UNREPRESENTABLE, error.to_string()),
+                (Err(reason), _) if std::str::from_utf8(bytes).is_err() => (&rules::ENCODING, reason),
+                (Err(reason), _) => (&rules::MALFORMED, reason),
             };
             findings.note(rule, seq, reason);
             return None;

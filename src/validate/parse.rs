@@ -2,6 +2,7 @@
 
 use crate::wire::Id;
 use crate::wire::json::{self, MAX_DEPTH, Member};
+use crate::wire::tree::{self, TooLarge};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
@@ -10,7 +11,8 @@ use std::fmt;
 /// The number of places that are kept; a message rarely has one.
 const MAX_PLACES: usize = 8;
 
-/// Most objects have at most as many members.
+/// Most messages have at most as many members. The objects in them grow as they do elsewhere, so that
+/// [`tree`] counts what they take.
 const USUAL_MEMBERS: usize = 8;
 
 /// A parsed value, and the places of duplicate members, of which the value has the last.
@@ -33,12 +35,24 @@ pub(super) struct Space(String);
 /// The number of bytes of that space which are kept.
 const MAX_SPACE: usize = 1 << 20;
 
+/// Why a text was not parsed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unparsed {
+    /// It is not JSON, or is nested too deep.
+    #[error(transparent)]
+    Invalid(#[from] serde_json::Error),
+    /// It may be JSON, but has too many values.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+}
+
 /// Parses a whole text.
 ///
 /// # Errors
 ///
-/// If the text is not JSON, or is nested too deep.
-pub(super) fn parse<'a>(text: &'a [u8], space: &mut Space) -> Result<Parsed<'a>, serde_json::Error> {
+/// If the text is not JSON, is nested too deep, or has too many values.
+pub(super) fn parse<'a>(text: &'a [u8], space: &mut Space) -> Result<Parsed<'a>, Unparsed> {
+    tree::fits(text)?;
     // Checked once, instead of in each string.
     let text = std::str::from_utf8(text).map_err(serde_json::Error::custom)?;
     let mut reader = Reader::new(text, &mut space.0);
@@ -52,7 +66,7 @@ pub(super) fn parse<'a>(text: &'a [u8], space: &mut Space) -> Result<Parsed<'a>,
             let whole = text.as_bytes();
             let (value, unrepresentable) = match serde_json::from_str(text) {
                 Ok(value) => (value, None),
-                Err(error) if json::depth(whole) > MAX_DEPTH || json::check(whole).is_err() => return Err(error),
+                Err(error) if json::depth(whole) > MAX_DEPTH || json::check(whole).is_err() => return Err(error.into()),
                 Err(error) => (json::value_of(whole), Some(error)),
             };
             Ok(Parsed { value, duplicates: Vec::new(), members: json::members(whole).collect(), unrepresentable })
@@ -111,7 +125,8 @@ impl<'a, 's> Reader<'a, 's> {
             self.at += 1;
             return Some(Value::Object(Map::new()));
         }
-        let mut members = Map::with_capacity(USUAL_MEMBERS);
+        let is_message = depth + 1 == MAX_DEPTH;
+        let mut members = if is_message { Map::with_capacity(USUAL_MEMBERS) } else { Map::new() };
         loop {
             let key_start = if self.peek()? == b'"' { self.at } else { return None };
             let (key, key_end) = (self.string()?, self.at);
@@ -121,12 +136,12 @@ impl<'a, 's> Reader<'a, 's> {
             self.peek()?;
             let (start, known) = (self.at, self.duplicates.len());
             let value = self.value(depth)?;
-            if depth + 1 == MAX_DEPTH {
+            if is_message {
                 let text = self.text.as_bytes();
                 self.members.push(Member { key: &text[key_start + 1..key_end - 1], value: &text[start..self.at] });
             }
             prefix(&mut self.duplicates, known, &key);
-            self.insert(&mut members, key, value, depth + 1 < MAX_DEPTH);
+            self.insert(&mut members, key, value, !is_message);
             match self.take()? {
                 b',' => {}
                 b'}' => return Some(Value::Object(members)),

@@ -3,6 +3,7 @@
 //! The scan checks the structure only (whether quotes and brackets match). [`check`] says whether a text is valid JSON;
 //! it is slower.
 
+use super::tree;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
@@ -414,8 +415,11 @@ pub const MAX_DEPTH: usize = 127;
 
 /// Reads JSON as far as a [`Value`] can represent it. What it cannot represent is replaced: lone surrogates and invalid
 /// UTF-8 by U+FFFD, numbers that are too large by the largest, and what is nested more than [`MAX_DEPTH`] deep by null.
-/// A text that is not JSON is null.
+/// A text that is not JSON is null, and so is one with too many values ([`tree::fits`]).
 pub fn value_of(text: &[u8]) -> Value {
+    if tree::fits(text).is_err() {
+        return Value::Null;
+    }
     let is_json = || serde_json::from_slice::<IgnoredAny>(text).is_ok();
     let tolerant = || if is_json() { representable(text.trim_ascii(), MAX_DEPTH) } else { Value::Null };
     serde_json::from_slice(text).unwrap_or_else(|_| tolerant())
@@ -437,27 +441,10 @@ fn representable(text: &[u8], depth: usize) -> Value {
     }
 }
 
-/// The maximum number of values in a message that is parsed into memory completely.
-pub const MAX_VALUES: usize = 1 << 19;
-
-/// Returns whether JSON text has at most `max` values. In memory, a value is many times larger than its text, so
-/// limiting the bytes is not enough.
-pub fn has_at_most(text: &[u8], max: usize) -> bool {
-    // Every value except the first of its array or object follows a comma and so takes at least two bytes.
-    if text.len() <= max {
-        return true;
-    }
-    let (mut values, mut in_string, mut at) = (0, false, 0);
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'\\' if in_string => at += 1,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => values += 1,
-            _ => {}
-        }
-        at += 1;
-    }
-    values <= max
+/// Reads JSON as a [`Value`], if it is valid and a `Value` can represent it, and if it is not too large ([`tree::fits`]).
+pub fn parsed(text: &[u8]) -> Option<Value> {
+    tree::fits(text).ok()?;
+    serde_json::from_slice(text).ok()
 }
 
 /// Checks that a text is valid JSON.
@@ -554,12 +541,12 @@ mod tests {
     }
 
     #[test]
-    fn values_are_counted_outside_of_strings() {
-        for (text, values) in [("[]", 1), ("[1,2,3]", 3), (r#"{"a":{"b":[1]}}"#, 3), (r#"["a,[{\",,",2]"#, 2)] {
-            let padded = format!("{text}{}", " ".repeat(20));
-            assert!(has_at_most(padded.as_bytes(), values), "{text}");
-            assert!(!has_at_most(padded.as_bytes(), values - 1), "{text}");
-        }
+    fn what_has_too_many_values_is_not_read() {
+        let many = format!("[{}0]", "0,".repeat(3 << 20));
+        assert_eq!((value_of(many.as_bytes()), parsed(many.as_bytes())), (Value::Null, None));
+        let few = format!("[{}0]", "0,".repeat(300 << 10));
+        assert_eq!(parsed(few.as_bytes()).as_ref(), Some(&value_of(few.as_bytes())));
+        assert_eq!(value_of(few.as_bytes()).as_array().map(Vec::len), Some((300 << 10) + 1));
     }
 
     #[test]

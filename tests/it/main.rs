@@ -33,6 +33,7 @@ mod housekeeping;
 mod imports;
 mod inherited;
 mod issued;
+mod many_values;
 mod mcpl;
 mod mcpl_hosts;
 mod mcpl_peers;

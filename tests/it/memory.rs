@@ -452,7 +452,10 @@ fn events_that_wait_and_messages_of_many_values_are_bounded() {
     let (output, most) = watched(stage.mcpreel(&["serve"]), input);
     assert_eq!(output.code(), 0, "{}", output.err());
     let said = output.out();
-    assert!(said.contains("more than 524288 values") && said.contains("at most 16384 bytes"), "{said:.3000}");
+    assert!(
+        said.contains("too many values to be read into memory") && said.contains("at most 16384 bytes"),
+        "{said:.3000}"
+    );
     within("serve", most, BASE + 64 * MIB);
 }
 

@@ -22,7 +22,7 @@ use crate::runtime;
 use crate::runtime::client::{Closing, Connection, Failure};
 use crate::runtime::parameters;
 use crate::wire::units::millis;
-use crate::wire::{Envelope, json};
+use crate::wire::{Envelope, json, tree};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::Write as _;
@@ -188,6 +188,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
                 Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &closing.said)),
             };
         }
+        connection.runner.engine.take_all_values();
         let is_alone = !server.is_joined();
         let done = repeat((&mut connection, is_alone), &handshake, &params, &mut printing, &mut tally, context).await;
         // A server may take its time to end.
@@ -373,6 +374,10 @@ impl Printing<'_> {
     }
 
     fn save(&mut self, folder: &Path, result: &[u8], context: &Context) -> Result<(), CommandError> {
+        if let Err(too_large) = tree::fits(result) {
+            context.printer.note(&format!("nothing was saved from the result: {too_large}"));
+            return Ok(());
+        }
         let files = attachments(&json::value_of(result));
         std::fs::create_dir_all(folder).map_err(|error| CommandError::writing(folder, &error))?;
         for (bytes, extension) in files {

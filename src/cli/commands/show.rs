@@ -70,6 +70,10 @@ pub(crate) struct ShowArgs {
     /// control characters made visible), everything else as JSON.
     #[arg(long, value_name = "EXPR", conflicts_with_all = ["format", "full", "raw"])]
     jq: Option<String>,
+    /// Run the jq program without the message on events whose message has too many values, instead of skipping them (for
+    /// `mcp`).
+    #[arg(long, hide = true, requires = "jq")]
+    without_large: bool,
     /// Keep reading while the reel grows.
     #[arg(long)]
     follow: bool,
@@ -340,7 +344,7 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
         (Some(code), ..) => {
             let hint = "each event is an object, with its message in .message; for example: .message.params.name";
             let jq = Jq::compile("--jq", code).map_err(|error| CommandError::usage(error).hint(hint))?;
-            forms::Kind::Jq(jq.printing(context.printer.is_terminal))
+            forms::Kind::Jq { program: jq.printing(context.printer.is_terminal), without_large: args.without_large }
         }
         (None, true, _) => {
             context.printer.be_exact();

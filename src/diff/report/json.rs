@@ -1,6 +1,7 @@
 //! The report as JSON, and changes from it.
 
 use super::{Change, ChangeKind, Hunk, HunkLine, LineTag, Mapped, PlaceUse, Report, UnitDiff, UnitPlace, UnitSide};
+use crate::wire::json;
 use serde_json::{Value, json};
 
 impl Report {
@@ -69,7 +70,8 @@ impl Change {
         let (left, right, label) = (text("left"), text("right"), named("label").map(str::to_owned));
         let alike = [0, 1].map(|side| number(&json["alike"][side]));
         let hunks = json["hunks"].as_array().into_iter().flatten().map(Hunk::from_json).collect();
-        Some(Self { side, place, kind, left, right, alike, hunks, label })
+        let is_too_large = json["too_large"] == true;
+        Some(Self { side, place, kind, left, right, alike, hunks, label, is_too_large })
     }
 }
 
@@ -137,6 +139,9 @@ fn change_json(change: &Change) -> Value {
     if change.alike != [0; 2] {
         value["alike"] = json!(change.alike);
     }
+    if change.is_too_large {
+        value["too_large"] = true.into();
+    }
     if !change.hunks.is_empty() {
         value["hunks"] = change.hunks.iter().map(hunk_json).collect();
     }
@@ -145,10 +150,10 @@ fn change_json(change: &Change) -> Value {
 
 /// Returns the value of a JSON text; a number that a double cannot represent in its notation as a string.
 pub(in crate::diff) fn parsed(text: &str) -> Value {
-    match serde_json::from_str::<Value>(text) {
-        Ok(Value::Number(number)) if number.to_string() != text => Value::from(text),
-        Ok(value) => value,
-        Err(_) => Value::from(text),
+    match json::parsed(text.as_bytes()) {
+        Some(Value::Number(number)) if number.to_string() != text => Value::from(text),
+        Some(value) => value,
+        None => Value::from(text),
     }
 }
 

@@ -4,9 +4,13 @@ use super::{List, ListKind, Surface};
 use crate::protocol::revision::meta;
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
+use crate::wire::tree::{self, TooLarge};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
+
+/// How many bytes a page of a list may take as a tree of values: two surfaces are compared.
+const MAX_TREE: usize = tree::MAX_BYTES / 2;
 
 /// At most this many lists may be open: the client has seen some of their pages.
 const MAX_OPEN_LISTS: usize = 4096;
@@ -36,6 +40,8 @@ pub struct Extractor {
     /// Lists whose last page is still missing, by stream.
     open: HashMap<(u32, ListKind), List>,
     names: BTreeSet<String>,
+    /// The first list that was not read because it has too many values.
+    too_large: Option<(ListKind, TooLarge)>,
     /// The number of requests without a result so far, at most.
     waiting: usize,
 }
@@ -82,6 +88,10 @@ impl Extractor {
         let asked = envelope.id.and_then(|id| self.pending.answer(stream, direction, id.key()));
         let (Some(asked), Some(text)) = (asked, envelope.result) else { return };
         self.waiting = self.waiting.saturating_sub(1);
+        if let (Asked::Page { kind, .. }, Err(too_large)) = (&asked, tree::fits_in(text, MAX_TREE)) {
+            self.too_large.get_or_insert((*kind, too_large));
+            return;
+        }
         if let Asked::Page { kind, is_first: true } = asked
             && json::check(text).is_ok()
             && json::member(text, "nextCursor").is_none_or(|cursor| cursor == b"null")
@@ -130,6 +140,11 @@ impl Extractor {
     /// Returns the names of the servers so far. The surface is of a single server only if there is one.
     pub fn server_names(&self) -> &BTreeSet<String> {
         &self.names
+    }
+
+    /// Returns the first list that is missing in the surface because it has too many values, and why.
+    pub(crate) fn too_large(&self) -> Option<(ListKind, TooLarge)> {
+        self.too_large
     }
 
     /// Returns the surface. A list that was never seen whole is in it as far as it was seen.

@@ -5,8 +5,8 @@ use super::exchange::{EventTimes, Exchange};
 use super::http::Sessions;
 use super::reading::{Events, Format, MILLISECOND, Members, Place, Reader, Unit, object, on_one_line, rfc3339, scaled};
 use super::{ImportFormat, Opened};
-use crate::wire::{Direction, Framing};
-use serde_json::{Value, json};
+use crate::wire::{Direction, Framing, json};
+use serde_json::json;
 use std::io::BufRead;
 
 /// See the module.
@@ -69,10 +69,10 @@ fn protocol(entry: Members<'_>, message: &[u8], started: i64, ended: i64, out: &
 impl History {
     /// Adds an HTTP request and its response.
     fn network(&mut self, entry: Members<'_>, started: i64, ended: i64, out: &mut Events) -> Result<(), String> {
-        let headers = |name| serde_json::from_slice::<Value>(entry.get(name).unwrap_or(b"{}")).unwrap_or_default();
+        let headers = |name| json::parsed(entry.get(name).unwrap_or(b"{}")).unwrap_or_default();
         let url = entry.required("url")?;
         let body = |name| entry.text(name).unwrap_or_default().into_owned().into_bytes();
-        let status = entry.get("responseStatus").and_then(|text| serde_json::from_slice::<Value>(text).ok());
+        let status = entry.get("responseStatus").and_then(|text| json::parsed(text));
         let exchange = Exchange {
             started,
             sent: started,

@@ -52,7 +52,7 @@ impl Format for Log {
                 Ok(())
             }
             "meta" => {
-                let about = serde_json::from_slice(line.get("raw").unwrap_or(b"{}")).unwrap_or(Value::Null);
+                let about = json::parsed(line.get("raw").unwrap_or(b"{}")).unwrap_or_default();
                 out.describe(place, EventKind::StreamOpened, Flags::default(), &about);
                 Ok(())
             }

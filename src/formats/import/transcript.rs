@@ -93,7 +93,7 @@ impl Transcript {
         }
         let is_taken = carried.is_some_and(|carried| self.carried(carried, line, place, out));
         if !is_taken && head.is_none() {
-            let noted = serde_json::from_slice(text).unwrap_or(Value::Null);
+            let noted = json::parsed(text).unwrap_or_default();
             out.describe(place, EventKind::Note, Flags::default(), &noted);
         }
         if found.closes {

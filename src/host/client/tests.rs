@@ -602,11 +602,11 @@ fn a_session_that_cannot_be_opened_anew_fails_what_waits() {
 
 #[test]
 fn an_answer_with_too_many_values_fails_its_request_and_other_messages_are_passed_over() {
-    let mut client = ClientEngine::new(ClientConfig { max_values: 8, ..config(EraChoice::Legacy) });
+    let mut client = ClientEngine::new(ClientConfig { max_tree: 800, ..config(EraChoice::Legacy) });
     client.start(ms(0));
     let long = r#"{"jsonrpc":"2.0","method":"x","params":[0,0,0,0,0,0,0,0,0]}"#;
     assert!(matches!(&client.receive(ms(1), long.as_bytes())[..], [Output::Noise { .. }]));
-    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"x":[{},{},{},{},{},{},{}]}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"x":[{},{},{},{},{},{},{},{},{}]}}"#;
     let out = client.receive(ms(2), answer.as_bytes());
-    assert!(failure(&out).1.contains("more than 8 values"), "{out:?}");
+    assert!(failure(&out).1.contains("too many values"), "{out:?}");
 }

@@ -84,7 +84,6 @@ impl Server {
             None => client.capabilities.clone(),
         };
         let is_joined = client.join.is_some();
-        client.max_values = text::MAX_VALUES;
         let mut client = ClientEngine::new(client);
         for spec in REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods) {
             // A message that should be a notification may come as a request: the proposal sees it, and the host refuses

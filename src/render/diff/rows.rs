@@ -5,6 +5,7 @@ use crate::diff::report::{Hunk, HunkLine, LineTag};
 use crate::diff::{Change, ChangeKind};
 use crate::render::table::cut;
 use crate::render::text::visible;
+use crate::wire::json;
 use crate::wire::mask::masked;
 use crate::wire::text::counted;
 use similar::{ChangeTag, TextDiff};
@@ -98,7 +99,7 @@ fn safe(text: &str) -> String {
 fn value(text: &str, space: Space) -> Vec<Row> {
     let is_nested = text.starts_with(['{', '[']);
     let parsed: Option<serde_json::Value> =
-        (is_nested && text.chars().count() > space.widest).then(|| serde_json::from_str(text).ok()).flatten();
+        (is_nested && text.chars().count() > space.widest).then(|| json::parsed(text.as_bytes())).flatten();
     let Some(pretty) = parsed.and_then(|value| serde_json::to_string_pretty(&value).ok()) else {
         return vec![Row::Both(shortened(&safe(text), space))];
     };

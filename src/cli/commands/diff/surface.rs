@@ -261,6 +261,11 @@ fn read(path: &Path, redact: &RedactOptions, context: &Context) -> Result<Surfac
         let names = names.iter().cloned().collect::<Vec<_>>().join(", ");
         note(&format!("{}: it has several servers ({names}); the last of each list counts", path.display()));
     }
+    if let Some((kind, too_large)) = extractor.too_large() {
+        let what = format!("{}: cannot compare the result of {}: {too_large}", path.display(), kind.method());
+        return Err(CommandError::new(ErrorKind::Input, what)
+            .hint("without --surface, `mcpreel diff` compares such results as bytes"));
+    }
     let surface = extractor.finish();
     if surface.is_empty() {
         let what = format!("{}: neither a handshake nor a list of tools, prompts or resources", path.display());

@@ -113,7 +113,7 @@ fn events(opened: &Opened, filter: &str, limit: u64, program: &str, cx: &Cx<'_>)
 
 /// Does the same, and also returns whether part of the recording cannot be read.
 fn page(opened: &Opened, filter: &str, limit: u64, program: &str, cx: &Cx<'_>) -> Result<(Vec<Value>, bool), Problem> {
-    let words = show_words(opened, &["--limit", &limit.to_string(), "--jq", program], filter);
+    let words = show_words(opened, &["--limit", &limit.to_string(), "--without-large", "--jq", program], filter);
     let (text, is_all, ran) = child::run_for_output(&words, cx.bounds, MAX_PAGE_BYTES)?;
     ran.check()?;
     let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| is_all || line.ends_with(b"\n"));
@@ -123,7 +123,7 @@ fn page(opened: &Opened, filter: &str, limit: u64, program: &str, cx: &Cx<'_>) -
 /// The first event, through a jq program that selects one.
 fn first(opened: &Opened, filter: &str, program: &str, cx: &Cx<'_>) -> Result<Option<Value>, Problem> {
     let mut kept = Vec::new();
-    let words = show_words(opened, &["--jq", program], filter);
+    let words = show_words(opened, &["--without-large", "--jq", program], filter);
     let ran = child::run(&words, cx.bounds, |bytes| {
         kept.extend_from_slice(bytes);
         !kept.contains(&b'\n') && kept.len() < MAX_PAGE_BYTES

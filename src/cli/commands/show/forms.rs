@@ -23,6 +23,7 @@ use crate::session::waits::Waits;
 use crate::sessions::injection::MARK;
 use crate::trace::{Block, BlockPool, Event, EventKind, MAX_BORROWED_BYTES};
 use crate::wire::mask::masked_bytes;
+use crate::wire::tree;
 use crate::wire::units::millis_of;
 use serde_json::Value;
 use std::fs::File;
@@ -45,7 +46,12 @@ pub(super) enum Kind {
     /// The bytes of the payload.
     Raw,
     /// The results of a jq program.
-    Jq(Jq),
+    Jq {
+        /// The program.
+        program: Jq,
+        /// Whether it runs without the message if that has too many values.
+        without_large: bool,
+    },
     /// A picture of all events, at the end.
     Picture(Box<Picture>),
 }
@@ -155,7 +161,7 @@ impl Form {
             // Three threads need something to work on.
             Kind::Full { .. } | Kind::Json => 2 * MAX_BORROWED_BYTES,
             // Each message is also held as a value.
-            Kind::Jq(_) => MAX_BORROWED_BYTES / 2,
+            Kind::Jq { .. } => MAX_BORROWED_BYTES / 2,
             _ => MAX_BORROWED_BYTES,
         }
     }
@@ -165,7 +171,7 @@ impl Form {
     pub(super) fn takes(&self, event: &Event<'_>) -> bool {
         match self.kind {
             Kind::Raw => matches!(event.header.kind, EventKind::Message | EventKind::Stderr),
-            Kind::Json | Kind::Jq(_) => true,
+            Kind::Json | Kind::Jq { .. } => true,
             Kind::List | Kind::Full { .. } | Kind::Table(_) | Kind::Picture(_) => !is_carrier(event),
         }
     }
@@ -204,7 +210,7 @@ impl Form {
         match self.kind {
             Kind::List | Kind::Table(_) if self.has_details => Depth::Details,
             Kind::Picture(_) => Depth::Details,
-            Kind::List | Kind::Table(_) | Kind::Json | Kind::Jq(_) => Depth::Outcome,
+            Kind::List | Kind::Table(_) | Kind::Json | Kind::Jq { .. } => Depth::Outcome,
             Kind::Full { .. } | Kind::Raw => Depth::Subject,
         }
     }
@@ -301,14 +307,15 @@ impl Form {
                 json_members(&shown.event, self.created, out);
                 json_words(shown, self.lines.clock().latency(shown.placed), out.gathered());
             }
-            Kind::Jq(jq) => {
+            Kind::Jq { program, without_large } => {
                 let mut text = Vec::new();
                 // Writing to memory cannot fail.
                 let message = jsonl::write_members_apart(&shown.event, self.created, &mut text).unwrap_or_default();
                 json_words(shown, self.lines.clock().latency(shown.placed), &mut text);
                 // The program may take a secret to pieces, which would not be recognised.
                 let (text, message) = (masked_bytes(&text), message.map(masked_bytes));
-                if let Err(reason) = jq.run(&text, message.as_deref(), out) {
+                let message = message.filter(|message| !*without_large || tree::fits(message).is_ok());
+                if let Err(reason) = program.run(&text, message.as_deref(), out) {
                     self.failures += 1;
                     if self.failures <= FAILURES_REPORTED {
                         context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));

@@ -6,6 +6,7 @@ use crate::cli::printer::note;
 use crate::cli::secret_warning::SecretWarning;
 use crate::error::CommandError;
 use crate::files::reels;
+use crate::session::LeftOut;
 use crate::sessions::live::Live;
 use crate::trace::{Event, ReelReader};
 use serde_json::Value;
@@ -99,7 +100,7 @@ impl<'a> PartPrinter<'a> {
     }
 
     /// Warns if there were secrets, and reports the events of streams that were left out.
-    pub(super) fn finish(self, left_out: u64) {
+    pub(super) fn finish(self, left_out: LeftOut) {
         self.warning.print();
         reels::report_left_out(left_out, note);
     }

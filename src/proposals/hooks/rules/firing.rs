@@ -14,7 +14,7 @@ use crate::proposals::hooks::engine::ToolGlob;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::{Findings, Observed, Rule};
 use crate::protocol::schema;
-use crate::wire::IdKey;
+use crate::wire::{IdKey, json};
 use serde_json::{Value, json};
 
 /// The maximum number of declarations, and of calls, that are remembered.
@@ -104,7 +104,7 @@ impl<'a> Fired<'a> {
             texts.iter().find(is_value).map(|(_, text)| *text).filter(|_| is_of_tools)
         };
         let tool = value("{tool_name}").filter(|name| !name.contains(char::is_whitespace));
-        let parsed = |text| serde_json::from_str(text).ok().filter(Value::is_object).map(|input| (text, input));
+        let parsed = |text: &'a str| json::parsed(text.as_bytes()).filter(Value::is_object).map(|input| (text, input));
         let mut fired = Self { at, hook, tool, input: value("{tool_input}").and_then(parsed), exclusion: None };
         fired.exclusion = fired.excluded();
         fired

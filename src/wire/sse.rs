@@ -2,14 +2,20 @@
 //!
 //! Blocks are kept verbatim with their blank line, so comments, ids, `retry` and unusual spellings survive.
 
+use super::text::BYTE_ORDER_MARK;
 use std::borrow::Cow;
 
 /// Splits an event stream into blocks that end with a blank line. Accepts chunks of any size.
+///
+/// A block ends with the CR of a blank line, because an event must not wait for the next one. If an LF follows in a
+/// later chunk, it completes that line end, and begins the next block.
 #[derive(Debug, Default)]
 pub struct SseFramer {
     carry: Vec<u8>,
     /// The length of the prefix of `carry` that contains no end of a block.
     searched: usize,
+    /// The last block ended with a CR that was the last byte so far.
+    ended_with_cr: bool,
 }
 
 impl SseFramer {
@@ -18,14 +24,15 @@ impl SseFramer {
     pub fn push(&mut self, chunk: &[u8], mut sink: impl FnMut(Cow<'_, [u8]>)) {
         const LARGE: usize = 64 << 10;
         self.carry.extend_from_slice(chunk);
-        let mut start = 0;
-        while let Some(end) = block_end(&self.carry, start, self.searched.max(start)) {
+        let (mut start, mut begin) = (0, self.begin());
+        while let Some(end) = block_end(&self.carry, begin, self.searched.max(begin)) {
+            self.ended_with_cr = end == self.carry.len() && self.carry.ends_with(b"\r");
             if start == 0 && end == self.carry.len() && end > LARGE {
                 self.searched = 0;
                 return sink(std::mem::take(&mut self.carry).into());
             }
             sink(self.carry[start..end].into());
-            start = end;
+            (start, begin) = (end, end);
             self.searched = end;
         }
         self.carry.drain(..start);
@@ -33,8 +40,13 @@ impl SseFramer {
         if start > 0 && self.carry.capacity() > 4 * LARGE {
             self.carry.shrink_to(LARGE);
         }
-        // The last bytes may be the beginning of a block's end.
-        self.searched = self.carry.len().saturating_sub(4);
+        // The last bytes may be the beginning of a block's end: a line end of up to two bytes.
+        self.searched = self.carry.len().saturating_sub(2);
+    }
+
+    /// Where the lines of the next block begin: after the LF that completes the last block's line end.
+    fn begin(&self) -> usize {
+        usize::from(self.ended_with_cr && self.carry.starts_with(b"\n"))
     }
 
     /// Ends the stream: emits what is left, although no blank line ended it.
@@ -42,7 +54,7 @@ impl SseFramer {
         if !self.carry.is_empty() {
             sink(std::mem::take(&mut self.carry).into());
         }
-        self.searched = 0;
+        (self.searched, self.ended_with_cr) = (0, false);
     }
 
     /// Returns the number of bytes that wait for the rest of their block.
@@ -52,13 +64,10 @@ impl SseFramer {
 }
 
 /// Returns the position just after the line end at `at` (LF, CR LF or CR), if there is one.
-///
-/// Returns `None` for a CR at the very end of the text, since an LF may follow.
 fn line_end(text: &[u8], at: usize) -> Option<usize> {
     match (text.get(at)?, text.get(at + 1)) {
-        (b'\n', _) => Some(at + 1),
         (b'\r', Some(b'\n')) => Some(at + 2),
-        (b'\r', Some(_)) => Some(at + 1),
+        (b'\n' | b'\r', _) => Some(at + 1),
         _ => None,
     }
 }
@@ -183,7 +192,7 @@ fn values<'b>(block: &'b [u8], name: &'static [u8]) -> impl Iterator<Item = &'b 
 
 /// Iterates over the lines of a block, without their ends.
 fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = block.strip_prefix(b"\xef\xbb\xbf").unwrap_or(block);
+    let mut rest = block.strip_prefix(BYTE_ORDER_MARK).unwrap_or(block);
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -234,7 +243,7 @@ mod tests {
         let large = format!("data: {}\r\n\r\n", "x".repeat(1 << 20)).into_bytes();
         for (after, is_given) in [(&b""[..], true), (b": ping\n\nda", false)] {
             let stream = [&large, after].concat();
-            for cut in [0, 1000, large.len() - 1, large.len() - 3] {
+            for cut in [0, 1000, large.len() - 2, large.len() - 3] {
                 let mut framer = SseFramer::default();
                 let (mut found, mut given) = (Vec::new(), false);
                 let mut take = |block: Cow<'_, [u8]>| {
@@ -289,12 +298,79 @@ mod tests {
         assert!(with_data(b"event: message\ndata: {}\n\n", None).is_empty());
     }
 
+    /// The messages of a stream up to here, read character by character as the HTML Standard says (§9.2.6).
+    fn dispatched(text: &str) -> Vec<String> {
+        let (mut events, mut data, mut line) = (Vec::new(), None::<String>, String::new());
+        let mut before = ' ';
+        for next in text.chars() {
+            match (before, next) {
+                ('\r', '\n') => {}
+                (_, '\r' | '\n') if line.is_empty() => events.extend(data.take().filter(|data| !data.is_empty())),
+                (_, '\r' | '\n') => {
+                    let line = std::mem::take(&mut line);
+                    if let Some(value) = line.strip_prefix("data:") {
+                        let value = value.strip_prefix(' ').unwrap_or(value);
+                        data = Some(data.map_or_else(|| value.to_owned(), |data| format!("{data}\n{value}")));
+                    }
+                }
+                _ => line.push(next),
+            }
+            before = next;
+        }
+        events
+    }
+
+    fn messages(blocks: &[Vec<u8>]) -> Vec<String> {
+        let data = blocks.iter().filter_map(|block| SseEvent::parse(block).data).filter(|data| !data.is_empty());
+        data.map(|data| String::from_utf8(data).expect("text")).collect()
+    }
+
+    #[test]
+    fn an_event_is_there_with_the_first_byte_that_ends_it() {
+        for end in ["\r", "\n", "\r\n"] {
+            for blank in ["\r", "\n", "\r\n"] {
+                // CR and LF are one line end.
+                if (end, blank) == ("\r", "\n") {
+                    continue;
+                }
+                let mut framer = SseFramer::default();
+                let mut found = Vec::new();
+                let (first, rest) = blank.split_at(1);
+                framer.push(format!("data: 1{end}{first}").as_bytes(), |block| found.push(block.into_owned()));
+                assert_eq!(messages(&found), ["1"], "{end:?} {blank:?}");
+                framer.push(format!("{rest}data: 2{end}{blank}").as_bytes(), |block| found.push(block.into_owned()));
+                assert_eq!(messages(&found), ["1", "2"], "{end:?} {blank:?}");
+                framer.finish(|block| panic!("nothing is left: {block:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_end_in_two_chunks_is_one() {
+        let halves = [&b"data: 1\r"[..], b"\ndata: 2\r", b"\n", b"\r", b"\n", b"data: 3\r\n\r", b"\n"];
+        let found = blocks(&halves);
+        assert_eq!(found, [&b"data: 1\r\ndata: 2\r\n\r"[..], b"\ndata: 3\r\n\r", b"\n"]);
+        assert_eq!(messages(&found), ["1\n2", "3"]);
+        // One CR ends no event.
+        let mut framer = SseFramer::default();
+        framer.push(b"data: 1\r", |block| panic!("the event goes on: {block:?}"));
+    }
+
     proptest! {
         #[test]
         fn blocks_written_back_are_the_stream(text in r"(data: ?[a-z]{0,5}|:|id: 1|\n|\r|\r\n){0,20}", cut in 1usize..7) {
             let chunks: Vec<&[u8]> = text.as_bytes().chunks(cut).collect();
             prop_assert_eq!(blocks(&chunks).concat(), text.as_bytes());
-            prop_assert_eq!(blocks(&chunks), blocks(&[text.as_bytes()]));
+        }
+
+        #[test]
+        fn events_come_with_the_bytes_that_end_them(text in r"(data: ?[a-z]{0,3}|:|id: 1|\n|\r|\r\n|\r\r){0,20}", cut in 1usize..7) {
+            let (mut framer, mut found) = (SseFramer::default(), Vec::new());
+            for (number, chunk) in text.as_bytes().chunks(cut).enumerate() {
+                framer.push(chunk, |block| found.push(block.into_owned()));
+                let so_far = &text[..(number * cut + cut).min(text.len())];
+                prop_assert_eq!(messages(&found), dispatched(so_far), "{:?}", so_far);
+            }
         }
 
         #[test]

@@ -3,6 +3,9 @@
 use super::mask::masked;
 use std::fmt;
 
+/// The byte order mark of UTF-8, which says nothing: UTF-8 has only one order.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Returns a character in a form that is safe on a terminal: control characters become their pictures, or U+FFFD.
 pub fn visible(found: char) -> char {
     match found {

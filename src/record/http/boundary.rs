@@ -94,7 +94,8 @@ impl Events {
     }
 
     fn is_between(&self) -> bool {
-        [&b"\n\n"[..], b"\n\r\n", b"\r\r", b"\r\r\n"].iter().any(|end| self.tail.ends_with(end))
+        // An LF that completes the CR may still follow; before it, another message fits in as well.
+        [&b"\n\n"[..], b"\n\r", b"\n\r\n", b"\r\r", b"\r\r\n"].iter().any(|end| self.tail.ends_with(end))
     }
 
     fn filter(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
@@ -297,6 +298,8 @@ mod tests {
             Just(format!("data: {OURS}\n\n").into_bytes()),
             Just(b": ping\n\n".to_vec()),
             Just(b"id: 1\rdata: x\r\r".to_vec()),
+            Just(format!("data: {OURS}\r\r").into_bytes()),
+            Just(format!("data: {OURS}\n\r").into_bytes()),
             Just(b"\n".to_vec()),
         ];
         prop::collection::vec(event, 0..8)

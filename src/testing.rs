@@ -141,9 +141,6 @@ pub mod record {
         pub mod boundary {
             pub use crate::record::http::boundary::{Events, Frames, MessageSplitter};
         }
-        pub mod coding {
-            pub use crate::record::http::coding::Decoder;
-        }
     }
 }
 
@@ -246,6 +243,9 @@ pub mod trace {
 
 pub mod transport {
     pub use crate::transport::{Incoming, Observers, Remote};
+    pub mod coding {
+        pub use crate::transport::coding::Decoder;
+    }
     pub mod client {
         pub mod error_response {
             pub use crate::transport::client::error_response::in_words;

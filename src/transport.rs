@@ -4,6 +4,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod client;
+pub(crate) mod coding;
 pub(crate) mod link;
 pub(crate) mod listen;
 pub(crate) mod local;

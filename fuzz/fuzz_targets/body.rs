@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::record::http::body::{BodyPiece, Reading};
-use mcpreel::testing::record::http::coding::Decoder;
+use mcpreel::testing::transport::coding::Decoder;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 /// The maximum output of a decoder: a fixed size, plus a multiple of its input.
@@ -27,7 +27,7 @@ fn reading(how: u8) -> Reading {
 }
 
 fn decode(coding: &str, body: &[u8], chunk: usize) -> Vec<u8> {
-    let Some(mut decoder) = Decoder::of(coding) else { return body.to_vec() };
+    let Ok(Some(mut decoder)) = Decoder::of(coding) else { return body.to_vec() };
     let mut decoded = Vec::new();
     for chunk in body.chunks(chunk) {
         let Ok(more) = decoder.push(chunk) else { break };

@@ -7,7 +7,6 @@
 pub(crate) mod body;
 mod body_filter;
 pub(crate) mod boundary;
-pub(crate) mod coding;
 mod heads;
 mod injection_queue;
 mod injection_route;
@@ -19,13 +18,13 @@ use crate::sessions::answers::Answers;
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
 use crate::transport::client::http::{BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver};
+use crate::transport::coding::{self, Decoder};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Framing};
 use body::{BodyPiece, Reading};
 use body_filter::TapBodyFilter;
 use boundary::{Events, Frames, MessageSplitter};
 use bytes::Bytes;
-use coding::Decoder;
 use heads::RecordedHeaders;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{request, response};
@@ -115,9 +114,9 @@ struct Exchange {
     is_mcp: bool,
     request: Reading,
     response: Reading,
-    /// Decodes the response's content coding.
+    /// Undoes the response's codings.
     decoder: Option<Decoder>,
-    /// The response's content coding, if any. Nothing can be injected into an encoded stream.
+    /// The response's codings, if any. Nothing can be injected into an encoded stream.
     coding: Option<String>,
     /// The response head has arrived.
     is_answered: bool,
@@ -287,8 +286,8 @@ impl Exchanges {
             exchange.response = Reading::frames(Role::Client);
             exchange.request_over = false;
         } else {
-            let coding = text(head.headers.get(header::CONTENT_ENCODING)).filter(|coding| coding != "identity");
-            exchange.decoder = coding.as_deref().and_then(Decoder::of);
+            let coding = Some(coding::stated(&head.headers)).filter(|coding| !coding.is_empty());
+            exchange.decoder = coding.as_deref().and_then(|coding| Decoder::of(coding).ok().flatten());
             let is_readable = coding.is_none() || exchange.decoder.is_some();
             let kind = lossy(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
             exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable, length(&head.headers));
@@ -380,6 +379,13 @@ impl Exchanges {
         self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
         (self.complain)(&format!("mcpreel answered a request with {}: {reason}", status.as_u16()));
         self.end(number, Direction::ServerToClient, None, false);
+    }
+
+    /// Records that a message's framing went on in another form than it came.
+    fn note_repair(&self, number: u32, direction: Direction, reason: &str) {
+        let stream = self.state.lock().open.get(&number).map(|exchange| exchange.stream);
+        let Some(stream) = stream else { return };
+        self.transport(stream, number, Flags::toward(direction), &json!({"what": "repaired", "reason": reason}));
     }
 
     fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
@@ -478,6 +484,7 @@ impl ExchangeObserver for Exchanges {
             ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason, false),
             ExchangeEvent::ClientGone(reason) => self.end(exchange, ServerToClient, Some(reason), true),
             ExchangeEvent::Refused(status, reason) => self.refuse(exchange, status, reason),
+            ExchangeEvent::Repaired(direction, reason) => self.note_repair(exchange, direction, reason),
         }
     }
 

@@ -351,6 +351,7 @@ fn report_transport(described: &Value, out: &mut String) -> bool {
         "sent again" => write!(out, "status {}; mcpreel has sent it again with another token", described["status"]),
         "sent later" => out.write_str("mcpreel has sent it only now, because it had to wait for a token"),
         "refused" => write!(out, "answered by mcpreel with status {}: {}", described["status"], text("reason")),
+        "repaired" => write!(out, "framing repaired on the way: {}", text("reason")),
         what @ ("changed" | "kept") => write!(out, "{what} on the way: {}", one_line(text("original"))),
         what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),
         _ => return false,

@@ -6,6 +6,7 @@ pub(crate) mod http;
 pub(crate) mod http_endpoint;
 pub(crate) mod http_post;
 pub(crate) mod login;
+pub(crate) mod plain_body;
 pub(crate) mod proxy_connector;
 pub(crate) mod remote;
 pub(crate) mod streamable;

@@ -1,5 +1,6 @@
 //! Listeners: Streamable HTTP in front of other transports, a transparent reverse proxy, and access checks.
 
+mod cors;
 pub(crate) mod gateway;
 pub(crate) mod heads;
 pub(crate) mod json_listener;

@@ -1205,6 +1205,7 @@ impl ExchangeObserver for Kept {
             ExchangeEvent::SentAgain(status) => format!("sent again after {status}"),
             ExchangeEvent::SentLater => "sent later".to_owned(),
             ExchangeEvent::Refused(status, why) => format!("< {status} {why}"),
+            ExchangeEvent::Repaired(_, why) => format!("repaired: {why}"),
         });
     }
 

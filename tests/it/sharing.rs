@@ -521,7 +521,7 @@ fn compressed_messages_are_redacted_in_their_coding() {
         let event = &stage.events("r.reel")[1];
         let bytes =
             base64::engine::general_purpose::STANDARD.decode(event["base64"].as_str().expect("bytes")).expect("base64");
-        let mut decoder = mcpreel::testing::record::http::coding::Decoder::of(coding).expect("a coding");
+        let mut decoder = mcpreel::testing::transport::coding::Decoder::of(coding).expect("known").expect("a coding");
         let text = String::from_utf8(decoder.push(&bytes).expect("it is compressed")).expect("text");
         assert!(text.contains("\"password\":\"redacted") && !text.contains(PASSWORD), "{coding}: {text}");
     }

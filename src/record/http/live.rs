@@ -10,6 +10,7 @@ use crate::record::injectable_writer::peer;
 use crate::sessions::control::{InjectionProgress, Session};
 use crate::transport::client::http::{HttpClient, HttpError};
 use crate::transport::client::login::{self, Login};
+use crate::transport::client::plain_body::PlainBody;
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -149,7 +150,7 @@ impl HttpSession {
     /// Sends such a request, and passes the server's requests in its response on to the client.
     async fn ask(&self, post: &Post, request: Request<Bytes>, taken: &Sender<Result<(), String>>) {
         let response = match self.send(request).await {
-            Ok(response) => response,
+            Ok(response) => PlainBody::of(response),
             Err(error) => return drop(taken.send(Err(error.to_string()))),
         };
         let (head, mut body) = response.into_parts();

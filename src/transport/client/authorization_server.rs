@@ -2,9 +2,10 @@
 
 use super::http::{HttpClient, HttpError, place};
 use super::login::body_of;
+use super::plain_body::PlainBody;
 use super::remote::Remote;
 use crate::oauth::{Exchanges, HttpRequest, HttpResponse, ResponseFuture, Unreachable};
-use crate::wire::text::excerpt;
+use crate::wire::text::{BYTE_ORDER_MARK, excerpt};
 use http_body_util::{BodyExt, Limited};
 use hyper::header::{HOST, HeaderValue, LOCATION, USER_AGENT};
 use hyper::{Request, Uri};
@@ -50,7 +51,8 @@ impl AuthorizationServers {
         head.headers.insert(USER_AGENT, HeaderValue::from_static(concat!("mcpreel/", env!("CARGO_PKG_VERSION"))));
         let client = if head.uri.scheme_str() == Some("http") { &self.direct } else { &self.client };
         let request = Request::from_parts(head, body_of(&body.into()));
-        let (head, body) = client.send(request).await.map_err(|error| Unreachable(error.to_string()))?.into_parts();
+        let response = client.send(request).await.map_err(|error| Unreachable(error.to_string()))?;
+        let (head, body) = PlainBody::of(response).into_parts();
         if let Some(location) = head.headers.get(LOCATION).filter(|_| head.status.is_redirection()) {
             let target = excerpt(&String::from_utf8_lossy(location.as_bytes()), MAX_LOCATION);
             // Its query could repeat what was sent.
@@ -66,7 +68,9 @@ impl AuthorizationServers {
             };
             Unreachable(format!("cannot read the response of {at}: {why}"))
         })?;
-        Ok(HttpResponse::from_parts(head, body.to_bytes().into()))
+        let body = body.to_bytes();
+        let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&body);
+        Ok(HttpResponse::from_parts(head, body.to_vec()))
     }
 }
 

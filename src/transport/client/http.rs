@@ -5,6 +5,7 @@
 use super::error_response::TOKEN_ADVICE;
 use super::proxy_connector::{AddressFilter, ProxyConnector, UnknownName};
 use super::remote::Remote;
+use crate::transport::coding::ACCEPTED;
 use crate::wire::Direction;
 use crate::wire::text::error_chain;
 use bytes::Bytes;
@@ -201,6 +202,8 @@ pub enum ExchangeEvent<'a> {
     SentLater,
     /// mcpreel answered in place of the server, with this status, for this reason.
     Refused(http::StatusCode, &'a str),
+    /// A message toward this side went on in another form than it came, as the text says.
+    Repaired(Direction, &'a str),
 }
 
 /// A client's connection.
@@ -316,6 +319,7 @@ impl HttpClient {
         if let Some(pass) = self.reach.plain_proxy_pass(request.uri()) {
             request.headers_mut().insert(http::header::PROXY_AUTHORIZATION, pass);
         }
+        request.headers_mut().entry(http::header::ACCEPT_ENCODING).or_insert(ACCEPTED);
         let place = place(request.uri());
         self.client.request(request).await.map_err(|error| {
             let cause = error.source().unwrap_or(&error);

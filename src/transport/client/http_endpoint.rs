@@ -4,11 +4,13 @@
 use super::error_response::Refusal;
 use super::http::{ClientConnection, ExchangeEvent, HttpClient, HttpError, NoObserver, SharedObserver, empty, full};
 use super::login::{Attempts, Login, discard};
+use super::plain_body::BodyDecoder;
 use super::remote::{NoticeCallback, Remote, TransportNotice};
+use crate::transport::coding::ACCEPTED;
 use crate::wire::MessageLimit;
 use crate::wire::json;
 use crate::wire::sse::{Carried, SseFramer, carried};
-use crate::wire::text::error_chain;
+use crate::wire::text::{BYTE_ORDER_MARK, error_chain};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -82,6 +84,11 @@ impl Endpoint {
         self.login.is_some()
     }
 
+    /// Whether a request waits for a token of the login.
+    pub(crate) fn waits_for_token(&self) -> bool {
+        self.login.as_ref().is_some_and(|login| login.waiting().watch().0)
+    }
+
     /// The URL.
     pub(crate) fn url(&self) -> &url::Url {
         &self.url
@@ -106,7 +113,10 @@ impl Endpoint {
         }
         exchange.see(ExchangeEvent::RequestEnd(None));
         match self.ask_on(&method, headers, body, &exchange).await {
-            Ok((endpoint, head, body)) => Ok(Answer { head, endpoint, body, exchange }),
+            Ok((endpoint, head, body)) => {
+                let decoder = BodyDecoder::of(&head.headers);
+                Ok(Answer { head, endpoint, body, decoder, exchange })
+            }
             Err(error) => {
                 exchange.end(Some(&error.to_string()));
                 Err(error)
@@ -205,6 +215,7 @@ impl Endpoint {
             all.insert(header::HOST, host);
         }
         all.insert(header::USER_AGENT, HeaderValue::from_static(concat!("mcpreel/", env!("CARGO_PKG_VERSION"))));
+        all.insert(header::ACCEPT_ENCODING, ACCEPTED);
         for (name, value) in own {
             all.insert(name, value.clone());
         }
@@ -301,6 +312,7 @@ pub(crate) struct Answer {
     /// The endpoint that responded, after all redirects.
     pub endpoint: Endpoint,
     body: Incoming,
+    decoder: BodyDecoder,
     exchange: Exchange,
 }
 
@@ -326,7 +338,7 @@ impl Answer {
         self.status().is_success() && self.media_type() == "text/event-stream"
     }
 
-    /// The next bytes of the body; `None` at its end.
+    /// The next bytes of the body without its codings; `None` at its end. The observer sees them as they arrive.
     async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
         loop {
             match self.body.frame().await {
@@ -342,13 +354,14 @@ impl Answer {
                 Some(Ok(frame)) => {
                     let Ok(bytes) = frame.into_data() else { continue };
                     self.exchange.see(ExchangeEvent::ResponseBody(&bytes));
-                    return Ok(Some(bytes));
+                    let plain = self.decoder.push(bytes).inspect_err(|reason| self.exchange.end(Some(reason)))?;
+                    return Ok(Some(plain));
                 }
             }
         }
     }
 
-    /// The complete body.
+    /// The complete body without a byte order mark, which readers may skip (RFC 8259 §8.1).
     ///
     /// # Errors
     /// The body breaks off, or is longer than `limit`.
@@ -359,6 +372,9 @@ impl Answer {
                 return Err(limit.exceeded_by("the server"));
             }
             all.extend_from_slice(&bytes);
+        }
+        if all.starts_with(BYTE_ORDER_MARK) {
+            all.drain(..BYTE_ORDER_MARK.len());
         }
         Ok(all)
     }

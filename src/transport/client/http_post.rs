@@ -1,6 +1,7 @@
 //! HTTP POSTs that follow no redirects and read the response up to a limit.
 
 use super::http::{HttpClient, HttpError, full};
+use super::plain_body::PlainBody;
 use super::proxy_connector::AddressFilter;
 use super::remote::Remote;
 use bytes::Bytes;
@@ -70,7 +71,7 @@ impl Poster {
         let mut request = Request::new(full(body));
         (*request.method_mut(), *request.uri_mut()) = (Method::POST, self.uri.clone());
         *request.headers_mut() = self.headers.clone();
-        let (head, mut answered) = self.client.send(request).await?.into_parts();
+        let (head, mut answered) = PlainBody::of(self.client.send(request).await?).into_parts();
         let mut posted = Posted { status: head.status.as_u16(), headers: head.headers, body: Vec::new(), bytes: 0 };
         while posted.bytes < MAX_READ
             && let Some(frame) = answered.frame().await

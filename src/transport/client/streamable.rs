@@ -1,8 +1,11 @@
 //! Streamable HTTP on the client side, in both eras, as a [`Link`]. Each message is a POST; answers arrive as JSON or
 //! as events. Falls back to HTTP+SSE (2024-11-05) if the server only supports that.
 //!
+//! What follows `initialize` waits for its answer, which brings the session's id and revision.
+//!
 //! Source: the Streamable HTTP transport of each MCP revision.
 
+mod handshake;
 mod older;
 
 use super::error_response::{MISSING_SCOPES, REFUSED_LOGIN, Refusal, in_words};
@@ -17,13 +20,14 @@ use crate::wire::MessageLimit;
 use crate::wire::sse::{Carried, SseEvent, carried};
 use crate::wire::{Envelope, MessageKind, json};
 use bytes::Bytes;
+use handshake::HeldMessages;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
@@ -63,7 +67,8 @@ pub(crate) fn attach(
 ) -> Result<Link, HttpError> {
     let (link, Served { outgoing, incoming }) = Link::served();
     let endpoint = Endpoint::new(remote, Arc::clone(&report), watch)?;
-    let client = Client { endpoint, incoming, limit: remote.limit, report, state: Mutex::default() };
+    let (state, handshake_over) = (Mutex::default(), Notify::new());
+    let client = Client { endpoint, incoming, limit: remote.limit, report, state, handshake_over };
     tokio::spawn(run(Arc::new(client), outgoing));
     Ok(link)
 }
@@ -110,6 +115,8 @@ struct State {
     /// The value of [`http::PROTOCOL_VERSION`].
     version: Option<String>,
     is_modern: bool,
+    /// The id of the `initialize` whose answer what follows waits for.
+    handshake: Option<Vec<u8>>,
     /// `initialize` was answered, so requests without a revision belong to its session.
     has_handshake: bool,
     marks: ToolMarks,
@@ -141,6 +148,7 @@ impl Call {
         let own_version = http::modern_version(&envelope);
         if method == "initialize" {
             state.begin_session();
+            state.handshake = id.clone();
         } else if let Some(version) = own_version.as_deref().filter(|_| !state.has_handshake) {
             (state.version, state.is_modern) = (Some(version.to_owned()), true);
         }
@@ -216,6 +224,8 @@ struct Client {
     limit: MessageLimit,
     report: NoticeCallback,
     state: Mutex<State>,
+    /// Notified when `handshake` of the state becomes `None`.
+    handshake_over: Notify,
 }
 
 /// The current position in an event stream.
@@ -228,14 +238,26 @@ struct StreamPosition {
 /// Sends the link's messages until there are no more, then ends the session.
 async fn run(client: Arc<Client>, mut outgoing: Receiver<Vec<u8>>) {
     let mut tasks = JoinSet::new();
+    let mut waiting = HeldMessages::default();
     loop {
         tokio::select! {
-            message = outgoing.recv() => match message {
+            message = outgoing.recv(), if waiting.has_space() => match message {
+                Some(message) if client.must_wait(&message, &waiting) => waiting.push(message),
                 Some(message) => client.post(message, &mut tasks).await,
                 None => break,
             },
+            () = client.may_go_on(&mut waiting) => {
+                while !client.is_in_handshake() && let Some(message) = waiting.pop() {
+                    client.post(message, &mut tasks).await;
+                }
+            }
             Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
         }
+    }
+    // What still waits is sent, so that it is in the recording.
+    let _ = timeout(IN_ORDER, client.handshake_ended()).await;
+    while let Some(message) = waiting.pop() {
+        client.post(message, &mut tasks).await;
     }
     client.settle(tasks).await;
     client.end_session().await;
@@ -317,24 +339,29 @@ impl Client {
     }
 
     async fn request(self: Arc<Self>, call: Call) {
-        let mut failure = self.ask(&call).await.err();
+        self.request_and_report(&call).await;
+        self.end_handshake(call.id.as_deref());
+        if let Some(id) = &call.id {
+            self.state().open.remove(id);
+        }
+    }
+
+    async fn request_and_report(&self, call: &Call) {
+        let mut failure = self.ask(call).await.err();
         if failure.as_ref().is_some_and(|failure| failure.code() == Some(errors::HEADER_MISMATCH))
-            && self.learn_tool(&call).await
+            && self.learn_tool(call).await
         {
             let again = Call::read(call.message.to_vec(), &mut self.state());
             failure = self.ask(&again).await.err();
         }
         if let Some(failure) = failure {
             let failure = match call.method.as_str() {
-                "initialize" if failure.may_be_older() => self.fall_back(&call, failure).await.err(),
+                "initialize" if failure.may_be_older() => self.fall_back(call, failure).await.err(),
                 _ => Some(failure),
             };
             if let Some(failure) = failure {
-                self.give_up(&call, failure).await;
+                self.give_up(call, failure).await;
             }
-        }
-        if let Some(id) = &call.id {
-            self.state().open.remove(id);
         }
     }
 
@@ -383,6 +410,7 @@ impl Client {
             (self.report)(TransportNotice::Advice(advice));
         }
         let Some(id) = call.id.clone() else { return };
+        self.end_handshake(Some(&id));
         let Failure { reason, refusal, session_over, unreached, .. } = failure;
         let lost = Undelivered { id, reason, refusal, session_over, unreached };
         let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
@@ -452,6 +480,7 @@ impl Client {
             }
             self.learn(call, &envelope)
         });
+        self.note_handshake(&message);
         if !(answers && call.is_some_and(Call::is_own)) {
             let _ = self.incoming.send(Incoming::Message(message)).await;
         }

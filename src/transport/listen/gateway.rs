@@ -8,6 +8,7 @@ mod response;
 mod session;
 mod streams;
 
+use super::cors::Cors;
 use super::origin_check::{Access, is_json};
 use super::proxy::{self, serve_connection};
 use super::request_body;
@@ -22,6 +23,7 @@ use crate::wire::{MessageLimit, json};
 use direct::{Directs, MESSAGES, SSE};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode};
@@ -159,7 +161,7 @@ impl Gateway {
     }
 
     async fn serve_http(self: Arc<Self>, listener: TcpListener) {
-        proxy::accept(
+        proxy::accept_http(
             async || listener.accept().await.map(|(stream, _)| stream),
             move |stream, _| {
                 let gateway = Arc::clone(&self);
@@ -230,12 +232,21 @@ impl Gateway {
     }
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
-        self.respond(request).await.unwrap_or_else(|refusal| refusal.answer())
+        let (head, body) = request.into_parts();
+        let access = self.access.check(&head);
+        let cors = Cors::of(&head.headers, access.is_ok());
+        let answered = match (access, cors.preflight(&head)) {
+            (Err((status, reason)), _) => Err(plain(status, &reason)),
+            (Ok(()), Some(preflight)) => Ok(preflight),
+            (Ok(()), None) => self.respond(head, body).await,
+        };
+        let mut response = answered.unwrap_or_else(Refusal::answer);
+        cors.apply(&mut response);
+        response
     }
 
-    async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
-        let (mut head, body) = request.into_parts();
-        self.access.check(&head).map_err(|(status, reason)| plain(status, &reason))?;
+    /// Answers a request that has access.
+    async fn respond(self: &Arc<Self>, mut head: Parts, body: Incoming) -> Result<Response<Body>, Refusal> {
         // The body of a POST may say the same, so that the server can answer.
         if head.method != Method::POST {
             check_version(&head.headers)?;

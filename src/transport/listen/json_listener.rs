@@ -1,7 +1,7 @@
 //! A local listener for JSON posts: checks their origin, form and size, and returns the handler's answers.
 
 use super::origin_check::{Access, is_json};
-use super::proxy::{accept, serve_connection};
+use super::proxy::{accept_http, serve_connection};
 use super::request_body::{self, BodyFault};
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{Body, full};
@@ -36,7 +36,7 @@ pub(crate) type PostHandler = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = Js
 pub(crate) async fn serve(listener: TcpListener, most: usize, take: PostHandler) {
     let most = MessageLimit::of_bytes(most);
     let limits = Arc::new((most, Budget::new(most)));
-    accept(
+    accept_http(
         async || listener.accept().await.map(|(stream, _)| stream),
         move |stream, _| {
             let (take, limits) = (Arc::clone(&take), Arc::clone(&limits));

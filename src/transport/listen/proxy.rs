@@ -1,7 +1,9 @@
-//! A reverse proxy that changes only what belongs to one hop: connection headers and `Host`. Bodies pass unchanged; an
-//! [`ExchangeObserver`](crate::transport::client::http::ExchangeObserver) sees everything first.
+//! A reverse proxy that changes only what belongs to one hop: connection headers, framing and `Host`. Bodies pass
+//! unchanged; an [`ExchangeObserver`](crate::transport::client::http::ExchangeObserver) sees everything first, and which
+//! framing was mended.
 
-use super::heads::{AmbiguousLength, Watched};
+use super::cors::Cors;
+use super::heads::{AmbiguousLength, ConnectionFlags, Watched};
 use super::origin_check::Access;
 use super::request_body::{self, BodyFault};
 use super::spread::Spread;
@@ -27,6 +29,7 @@ use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -35,12 +38,16 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// How long to read the rest of a request that cannot be sent on.
+/// How long to read the rest of a request that cannot be sent on, or not be served.
 const UNSENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of client connections; a head of each may be in memory.
 const MAX_CONNECTIONS: usize = 512;
+/// The maximum number of connections beyond that which are answered at the same time; more are closed.
+const MAX_TURNED_AWAY: usize = 64;
+/// How long a connection may wait for its next request.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The time limit for a request's head.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What to do about a server that requires a login.
 const MISSING_LOGIN: &str = "the server requires a login (HTTP 401), and clients cannot log in through this address, because \
@@ -129,6 +136,13 @@ impl Proxy {
                     drop(line);
                 }
             },
+            Some(|stream: std::net::TcpStream| {
+                Box::pin(async move {
+                    if let Ok(stream) = TcpStream::from_std(stream) {
+                        turn_away(stream).await;
+                    }
+                })
+            }),
             |served| spread.spawn(served),
         )
         .await;
@@ -138,13 +152,18 @@ impl Proxy {
         let (mut head, body) = request.into_parts();
         let connection = Arc::clone(&line.connection);
         let number = self.watch.begin(connection.client, &head);
-        let mut passage = Passage { exchange: Exchange { connection, number }, answered: false };
-        if let Err((status, reason)) = self.admit(&head) {
+        let admitted = self.admit(&head);
+        let cors = Cors::of(&head.headers, self.access.check(&head).is_ok());
+        let mut passage = Passage { exchange: Exchange { connection, number }, answered: false, cors };
+        if let Err((status, reason)) = admitted {
             return passage.refuse(status, &reason);
         }
+        let from_client = head.extensions.remove::<ConnectionFlags>().unwrap_or_default();
+        passage.exchange.see_repairs(Direction::ClientToServer, &from_client);
         let upgrade = head.headers.get(header::UPGRADE).filter(|to| is_websocket(to)).cloned();
         let own_host = head.headers.get(header::HOST).cloned();
-        let from_client = head.extensions.remove::<OnUpgrade>();
+        let client_upgrade = head.extensions.remove::<OnUpgrade>();
+        let codings = Codings::of(&head.headers);
         self.turn_to_server(&mut head, upgrade.as_ref());
         let limit = MessageLimit::of_bytes(usize::try_from(self.body_limit).unwrap_or(usize::MAX));
         let mut intake = IntakeLimits::of_client(limit, &self.budget);
@@ -153,6 +172,8 @@ impl Proxy {
                 Err(refused) => return refused,
                 Ok(None) => return passage.keep(),
                 Ok(Some(rest)) => {
+                    passage.exchange.see_repairs(Direction::ClientToServer, &from_client);
+                    codings.put_unknown(&mut head.headers);
                     if !rest.is_empty() || head.method == Method::POST {
                         head.headers.insert(header::CONTENT_LENGTH, rest.len().into());
                     }
@@ -160,7 +181,9 @@ impl Proxy {
                 }
             }
         } else {
-            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, self.body_limit, None))
+            // Without it, the library leaves out the body of a GET.
+            codings.put(&mut head.headers);
+            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, self.body_limit, None, from_client))
         };
         let mut response = match self.send(&passage, &line.upstream, head, body).await {
             Ok(response) => response,
@@ -178,13 +201,18 @@ impl Proxy {
         let to_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();
         passage.exchange.see(ExchangeEvent::Response(&head));
+        let from_server = line.upstream.known();
+        passage.exchange.see_repairs(Direction::ServerToClient, from_server);
+        let codings = Codings::of(&head.headers);
+        mend_length(&mut head.headers);
         strip(&mut head.headers);
+        codings.put_unknown(&mut head.headers);
         self.turn_to_client(&mut head.headers, own_host.as_ref());
         if head.status == StatusCode::UNAUTHORIZED {
             (self.advise)(if self.login.is_some() { REFUSED_LOGIN } else { MISSING_LOGIN });
         }
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
-            if let (Some(upgrade), Some(from_client)) = (upgrade, from_client) {
+            if let (Some(upgrade), Some(from_client)) = (upgrade, client_upgrade) {
                 head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
                 head.headers.insert(header::UPGRADE, upgrade);
                 tokio::spawn(tunnel(from_client, to_server, passage, Arc::clone(line)));
@@ -193,7 +221,7 @@ impl Proxy {
         }
         let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
         let body_filter = is_open.then(|| passage.exchange.body_filter(Direction::ServerToClient)).flatten();
-        let body = passage.tee(body, Direction::ServerToClient, u64::MAX, body_filter);
+        let body = passage.tee(body, Direction::ServerToClient, u64::MAX, body_filter, from_server.clone());
         passage.answered = true;
         Response::from_parts(head, body)
     }
@@ -305,58 +333,102 @@ pub(super) fn is_websocket(to: &HeaderValue) -> bool {
 }
 
 /// Accepts connections forever, numbered from 1. If too many are open, the next ones wait.
-pub(super) async fn accept<S, F>(next: impl AsyncFnMut() -> std::io::Result<S>, serve: impl FnMut(S, u32) -> F)
+pub(super) async fn accept<S, F>(next: impl AsyncFnMut() -> io::Result<S>, serve: impl FnMut(S, u32) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    accept_on(next, serve, |served| drop(tokio::spawn(served))).await;
+    accept_on(next, serve, None, |served| drop(tokio::spawn(served))).await;
 }
 
-/// Like [`accept`]. `spawn` chooses where each connection is served.
+/// Like [`accept`], for HTTP: if too many are open, the next ones are answered with 503 at once.
+pub(super) async fn accept_http<F>(
+    next: impl AsyncFnMut() -> io::Result<TcpStream>,
+    serve: impl FnMut(TcpStream, u32) -> F,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let turn_away = |stream: TcpStream| Box::pin(turn_away(stream)) as BoxedFuture;
+    accept_on(next, serve, Some(turn_away), |served| drop(tokio::spawn(served))).await;
+}
+
+/// Like [`accept`]. With `turn_away`, connections do not wait. `spawn` chooses where each connection is served.
 async fn accept_on<S, F>(
-    next: impl AsyncFnMut() -> std::io::Result<S>,
+    next: impl AsyncFnMut() -> io::Result<S>,
     serve: impl FnMut(S, u32) -> F,
+    turn_away: Option<fn(S) -> BoxedFuture>,
     spawn: impl FnMut(BoxedFuture),
 ) where
     F: Future<Output = ()> + Send + 'static,
 {
-    tokio::join!(accept_each(next, serve, spawn), keep_a_timer());
+    tokio::join!(accept_each(next, serve, turn_away, spawn), keep_a_timer());
 }
 
 type BoxedFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Keeps a timer that is due before the time limit of any head. The runtime wakes itself with a system call for a timer
-/// that is due before all others, which would otherwise be that of each next request.
+/// Keeps a timer that is due before the time limit of any idle connection. The runtime wakes itself with a system call
+/// for a timer that is due before all others, which would otherwise be that of each next request.
 pub(super) async fn keep_a_timer() {
     loop {
-        tokio::time::sleep(HEAD_TIMEOUT / 2).await;
+        tokio::time::sleep(IDLE_TIMEOUT / 2).await;
     }
 }
 
 async fn accept_each<S, F>(
-    mut next: impl AsyncFnMut() -> std::io::Result<S>,
+    mut next: impl AsyncFnMut() -> io::Result<S>,
     mut serve: impl FnMut(S, u32) -> F,
+    turn_away: Option<fn(S) -> BoxedFuture>,
     mut spawn: impl FnMut(BoxedFuture),
 ) where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut connection = 0;
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let at_the_door = Arc::new(Semaphore::new(MAX_TURNED_AWAY));
     loop {
-        let place = Arc::clone(&places).acquire_owned().await;
-        match next().await {
-            Ok(stream) => {
-                connection += 1;
-                let served = serve(stream, connection);
-                spawn(Box::pin(async move {
-                    served.await;
-                    drop(place);
-                }));
-            }
+        if turn_away.is_none() {
+            drop(places.acquire().await);
+        }
+        let stream = match next().await {
+            Ok(stream) => stream,
             // Usually out of descriptors: wait and try again.
-            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            Err(_) => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+            connection += 1;
+            let served = serve(stream, connection);
+            spawn(Box::pin(async move {
+                served.await;
+                drop(place);
+            }));
+        } else if let (Some(turn_away), Ok(place)) = (turn_away, Arc::clone(&at_the_door).try_acquire_owned()) {
+            let turned_away = turn_away(stream);
+            spawn(Box::pin(async move {
+                turned_away.await;
+                drop(place);
+            }));
         }
     }
+}
+
+/// Answers a connection for which there is no place, whatever it asks.
+async fn turn_away(mut stream: TcpStream) {
+    let reason =
+        format!("mcpreel: {MAX_CONNECTIONS} connections are open, the maximum; try again once one of them has ended\n");
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+         Retry-After: 1\r\nVary: Origin\r\nConnection: close\r\n\r\n{reason}",
+        reason.len()
+    );
+    let answered = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await?;
+        // Unread bytes would reset the connection, and its client would lose the answer.
+        tokio::io::copy(&mut stream.take(MAX_HEAD_BYTES as u64), &mut tokio::io::sink()).await
+    };
+    let _ = tokio::time::timeout(UNSENT_TIMEOUT, answered).await;
 }
 
 /// Serves one connection within the limits of all listeners. Once `closing` completes, only the current exchange is
@@ -367,11 +439,12 @@ where
     S::Error: Into<BodyError>,
 {
     let _ = stream.set_nodelay(true);
-    let (stream, known) = Watched::new(stream);
+    let (stream, known) = Watched::of_client(stream, HEAD_TIMEOUT);
     let service = service_fn(move |mut request: Request<Incoming>| {
         if known.is_ambiguous() {
             request.extensions_mut().insert(AmbiguousLength);
         }
+        request.extensions_mut().insert(known.clone());
         let (answer, known) = (service.call(request), known.clone());
         async move {
             let answer = answer.await;
@@ -383,7 +456,7 @@ where
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
+        .header_read_timeout(IDLE_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
         .preserve_header_case(true)
         .auto_date_header(false)
@@ -426,6 +499,48 @@ fn strip(headers: &mut HeaderMap) {
     }
 }
 
+/// Leaves the one length that a message has (RFC 9112 §6.3): none if it has a transfer coding, which takes precedence, and
+/// one if the same is stated several times.
+fn mend_length(headers: &mut HeaderMap) {
+    if headers.contains_key(header::TRANSFER_ENCODING) {
+        headers.remove(header::CONTENT_LENGTH);
+        return;
+    }
+    // The library has refused lengths that differ.
+    let stated = headers.get(header::CONTENT_LENGTH).map(|stated| stated.as_bytes());
+    let first = stated.and_then(|stated| stated.split(|byte| *byte == b',').next()).map(<[u8]>::trim_ascii);
+    if let Some(Ok(length)) = first.map(HeaderValue::from_bytes) {
+        headers.insert(header::CONTENT_LENGTH, length);
+    }
+}
+
+/// The transfer codings of a body. The library undoes `chunked` only, and applies it again; the others stay as they are,
+/// so whoever gets the body must learn of them.
+struct Codings(Vec<HeaderValue>);
+
+impl Codings {
+    fn of(headers: &HeaderMap) -> Self {
+        Self(headers.get_all(header::TRANSFER_ENCODING).iter().cloned().collect())
+    }
+
+    /// Puts them into a head whose body has no other framing.
+    fn put(self, headers: &mut HeaderMap) {
+        for coding in self.0 {
+            headers.append(header::TRANSFER_ENCODING, coding);
+        }
+    }
+
+    /// Puts them into a head whose framing is up to the library, if there are any that it does not know.
+    fn put_unknown(self, headers: &mut HeaderMap) {
+        let is_known = |value: &HeaderValue| {
+            ["chunked", "identity"].iter().any(|known| value.as_bytes().eq_ignore_ascii_case(known.as_bytes()))
+        };
+        if !matches!(&self.0[..], [only] if is_known(only)) {
+            self.put(headers);
+        }
+    }
+}
+
 /// What the exchanges of one client's connection share. Only the thread of the connection counts the references to it:
 /// those to the proxy are counted by several threads, which would wait for each other's caches.
 struct Connection {
@@ -463,6 +578,11 @@ impl Exchange {
         self.connection.watch().see(self.number, seen);
     }
 
+    /// Reports what had to be mended of the messages toward this side, since the last time.
+    fn see_repairs(&self, direction: Direction, known: &ConnectionFlags) {
+        known.take_repairs().for_each(|repair| self.see(ExchangeEvent::Repaired(direction, repair.reported())));
+    }
+
     fn body_filter(&self, direction: Direction) -> Option<Box<dyn BodyFilter>> {
         self.connection.watch().body_filter(self.number, direction)
     }
@@ -472,6 +592,8 @@ impl Exchange {
 struct Passage {
     exchange: Exchange,
     answered: bool,
+    /// What a page may learn of responses of the proxy's own. About the server's responses, the server decides.
+    cors: Cors,
 }
 
 impl Passage {
@@ -486,6 +608,7 @@ impl Passage {
         let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
         *response.status_mut() = status;
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        self.cors.apply(&mut response);
         response
     }
 
@@ -514,12 +637,20 @@ impl Passage {
         self.exchange.see(ExchangeEvent::ResponseEnd(None));
         let mut response = Response::new(empty());
         *response.status_mut() = StatusCode::ACCEPTED;
+        self.cors.apply(&mut response);
         response
     }
 
-    fn tee(&self, body: Incoming, direction: Direction, limit: u64, body_filter: Option<Box<dyn BodyFilter>>) -> Body {
+    fn tee(
+        &self,
+        body: Incoming,
+        direction: Direction,
+        limit: u64,
+        body_filter: Option<Box<dyn BodyFilter>>,
+        known: ConnectionFlags,
+    ) -> Body {
         let exchange = self.exchange.clone();
-        let mut tee = Tee { body, exchange, direction, passed: 0, limit, ended: false, body_filter };
+        let mut tee = Tee { body, exchange, direction, passed: 0, limit, ended: false, body_filter, known };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -545,11 +676,14 @@ struct Tee {
     ended: bool,
     /// Inserts and removes messages.
     body_filter: Option<Box<dyn BodyFilter>>,
+    /// What is known of the connection that it comes from.
+    known: ConnectionFlags,
 }
 
 impl Tee {
     fn end(&mut self, reason: Option<&str>) {
         if !std::mem::replace(&mut self.ended, true) {
+            self.exchange.see_repairs(self.direction, &self.known);
             self.exchange.see(match self.direction {
                 Direction::ClientToServer => ExchangeEvent::RequestEnd(reason),
                 Direction::ServerToClient => ExchangeEvent::ResponseEnd(reason),

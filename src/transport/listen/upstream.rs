@@ -1,10 +1,12 @@
 //! The connection to the server that belongs to one client connection. What one side closes is closed on the other, and
 //! no request goes into a connection that became stale during another client's pause.
 
-use crate::transport::client::http::{Body, HttpClient, HttpError, place};
+use super::heads::{ConnectionFlags, Watched};
+use crate::transport::client::http::{Body, HttpClient, HttpError, MAX_HEAD_BYTES, place};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
-use hyper::{Request, Response, Uri, header};
+use hyper::{Method, Request, Response, Uri, header};
+use hyper_util::rt::TokioIo;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{Mutex, Notify};
@@ -18,12 +20,19 @@ pub(super) struct Upstream {
     closed: Arc<Notify>,
     /// The connection may be upgraded.
     upgrades: Arc<AtomicBool>,
+    known: ConnectionFlags,
 }
 
 impl Upstream {
     /// Connects later.
     pub(super) fn new(client: HttpClient, origin: Uri) -> Self {
-        Self { client, origin, sender: Mutex::default(), closed: Arc::default(), upgrades: Arc::default() }
+        let known = ConnectionFlags::default();
+        Self { client, origin, sender: Mutex::default(), closed: Arc::default(), upgrades: Arc::default(), known }
+    }
+
+    /// What is known of the server's responses.
+    pub(super) fn known(&self) -> &ConnectionFlags {
+        &self.known
     }
 
     /// Notified when the server closes its connection.
@@ -43,6 +52,7 @@ impl Upstream {
             // An upgraded connection ends for HTTP without being closed.
             self.upgrades.store(true, Ordering::Release);
         }
+        self.known.expect_response(request.method() == Method::HEAD);
         // A client connection carries one exchange at a time, so this never waits.
         let mut held = self.sender.lock().await;
         loop {
@@ -77,8 +87,8 @@ impl Upstream {
         let stream = self.client.connect(self.origin.clone()).await?;
         let built = Builder::new()
             .preserve_header_case(true)
-            .max_buf_size(crate::transport::client::http::MAX_HEAD_BYTES)
-            .handshake(stream)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .handshake(TokioIo::new(Watched::of_server(TokioIo::new(stream), self.known.clone())))
             .await;
         let (sender, connection) = built.map_err(|error| self.failed(&error))?;
         let (closed, upgrades) = (Arc::clone(&self.closed), Arc::clone(&self.upgrades));

@@ -4,6 +4,7 @@
 //! Only one run of a subscription is active at a time, in the order of the deliveries. Every start and end is
 //! reported; it must never drop a run silently.
 
+mod command;
 pub(crate) mod handler;
 mod input;
 

@@ -1,5 +1,6 @@
 //! A handler of a subscription: its arguments, whether it is permitted, and its job for a delivery.
 
+use super::command::{Next, next, plain_words, runs_stdin};
 use super::input::{Input, expand};
 use crate::proposals::mcpe::server::fits;
 use crate::proposals::server::handler_job::{
@@ -13,6 +14,9 @@ use url::{Position, Url};
 /// How many bytes one variable or argument may have, and all arguments together: operating systems accept little more.
 const MAX_ARGUMENT_BYTES: usize = 96 << 10;
 const MAX_ARGUMENTS_BYTES: usize = 1 << 20;
+/// The shell becomes the command that its arguments are. It looks for a program, so that it cannot run one of its own
+/// commands, such as `eval`, which would read an argument as a command.
+const WITH_ARGUMENTS: &str = "exec \"$@\"";
 /// Headers that HTTP itself sets.
 const OWN_HEADERS: [&str; 9] = [
     "host",
@@ -191,13 +195,30 @@ impl Bash {
         let mut all = texts.chain(self.args.iter().map(String::as_str)).chain(self.cwd.as_deref());
         match self.command.contains('\0') || all.any(|text| text.contains('\0')) {
             true => Err("a command must not contain NUL characters".to_owned()),
-            false => Ok(()),
+            false => self.check_event(),
         }
     }
 
-    /// A command receives its arguments as `"$@"`, so that no part of an event is executed as script. Here the event's
-    /// variables are expanded in the arguments, as in the proposal's example. The shell sets the handler's own
-    /// variables, so that they cannot influence what starts the shell, for instance a sandbox.
+    /// Checks that no program would get the event as code.
+    fn check_event(&self) -> Result<(), String> {
+        let Some(words) = plain_words(&self.command) else { return Ok(()) };
+        let all: Vec<String> = words.into_iter().chain(self.args.iter().cloned()).collect();
+        match self.input {
+            Way::Args if next(&all, "") == Next::Code => {
+                Err("the event would be run as code: put a script in `command`, which finds the event in $1".to_owned())
+            }
+            Way::Stdin if runs_stdin(&all) => {
+                Err("the event would be run as code, because it is on standard input: name a script".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A plain command receives its arguments as they are: the shell gets them as `"$@"` and replaces itself. A script
+    /// receives them as `$1` and so on, and is run as it was given. So no part of an event is ever read by the shell.
+    ///
+    /// The event's variables are expanded in the arguments here, as in the proposal's example. The shell sets the
+    /// handler's own variables, so that they cannot influence what starts the shell, for instance a sandbox.
     fn script(&self, input: &Input, limit: Duration) -> Result<Script, String> {
         let too_much = || {
             format!(
@@ -207,9 +228,20 @@ impl Bash {
         };
         // Only the event's variables are expanded, and only with the input `env`.
         let environment = if self.input == Way::Env { input.variables() } else { Vec::new() };
-        let (mut arguments, mut proposal) = (Vec::new(), MAX_ARGUMENTS_BYTES);
-        for argument in &self.args {
-            let argument = expand(argument, &environment, proposal.min(MAX_ARGUMENT_BYTES)).ok_or_else(too_much)?;
+        let is_given_arguments = !self.args.is_empty() || self.input == Way::Args;
+        let plain = plain_words(&self.command).filter(|_| is_given_arguments);
+        let (is_plain, mut arguments) = (plain.is_some(), plain.unwrap_or_default());
+        let mut proposal = MAX_ARGUMENTS_BYTES;
+        for given in &self.args {
+            // A shell finds the variables in its environment; expanded here, they would be a part of its script.
+            let is_code = is_plain && next(&arguments, given) == Next::Code;
+            let known = if is_code { &[][..] } else { &environment };
+            let argument = expand(given, known, proposal.min(MAX_ARGUMENT_BYTES)).ok_or_else(too_much)?;
+            if is_plain && becomes_option(given, &argument, &arguments) {
+                return Err(format!(
+                    "{given} would be an option of the command, because it begins with a dash: put -- before it"
+                ));
+            }
             proposal -= argument.len();
             arguments.push(argument);
         }
@@ -218,10 +250,7 @@ impl Bash {
         }
         let own = texts(&self.env).into_iter().filter(|(name, _)| environment.iter().all(|(known, _)| known != name));
         let exports: String = own.map(|(name, value)| format!("export {name}={}; ", quoted(&value))).collect();
-        let text = match arguments.is_empty() {
-            true => format!("{exports}{}", self.command),
-            false => format!("{exports}{} \"$@\"", self.command),
-        };
+        let text = format!("{exports}{}", if is_plain { WITH_ARGUMENTS } else { &self.command });
         let words = environment.iter().map(|(_, value)| value).chain(&arguments).chain([&text]);
         if words.map(String::len).max() > Some(MAX_ARGUMENT_BYTES) {
             return Err(too_much());
@@ -229,6 +258,11 @@ impl Bash {
         let stdin = if self.input == Way::Stdin { input.json() + "\n" } else { String::new() };
         Ok(Script { text, arguments, environment, folder: self.cwd.clone(), input: stdin, limit })
     }
+}
+
+/// Whether an event's value has made an option of an argument. After `--`, nothing is an option.
+fn becomes_option(given: &str, argument: &str, before: &[String]) -> bool {
+    argument.starts_with('-') && !given.starts_with('-') && !before.iter().any(|word| word == "--")
 }
 
 /// A text as a single word for a shell.

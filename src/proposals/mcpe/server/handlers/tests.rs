@@ -77,8 +77,9 @@ fn e35_a_command_gets_its_event_in_the_way_it_asked_for() {
     assert_eq!((stdin.text.as_str(), stdin.arguments.len(), stdin.environment.len()), ("a | b", 0, 0));
     assert!(stdin.input.starts_with(r#"{"id":"e1""#) && stdin.input.ends_with('\n'), "{}", stdin.input);
     let args = script(by(json!("args")), json!({"n": 1})).expect("a script");
-    assert_eq!((args.text.as_str(), args.arguments.len(), args.input.as_str()), ("tool \"$@\"", 1, ""));
-    assert!(args.arguments[0].starts_with(r#"{"id":"e1""#));
+    assert_eq!((args.text.as_str(), args.arguments.len(), args.input.as_str()), ("exec \"$@\"", 2, ""));
+    assert_eq!(args.arguments[0], "tool");
+    assert!(args.arguments[1].starts_with(r#"{"id":"e1""#));
     let env = script(by(json!("env")), json!({"n": 1})).expect("a script").environment;
     for (name, value) in [
         ("MCPE_EVENT_ID", "e1"),
@@ -95,12 +96,71 @@ fn e35_a_command_gets_its_event_in_the_way_it_asked_for() {
     let given = json!({"type": "bash", "command": "notify-send", "input": "env", "env": {"MCPE_EVENT_ID": "forged"},
         "args": ["Alert", "$MCPE_EVENT_TYPE and ${MCPE_EVENT_PRIORITY}", "$HOME"]});
     let example = script(given, json!({})).expect("a script");
-    assert_eq!(example.text, "notify-send \"$@\"");
-    assert_eq!(example.arguments, ["Alert", "build.done and high", "$HOME"]);
+    assert_eq!(example.text, "exec \"$@\"");
+    assert_eq!(example.arguments, ["notify-send", "Alert", "build.done and high", "$HOME"]);
     assert_eq!(
         example.environment.iter().rfind(|(name, _)| name == "MCPE_EVENT_ID").map(|(_, id)| id.as_str()),
         Some("e1")
     );
+}
+
+#[test]
+fn e35_a_script_is_run_as_it_was_given_and_receives_its_arguments_as_positions() {
+    for ending in ["\n", ";", " &", " &&", " |", " <<EOF\n", " #", " \\", "\nif true; then", "; for x in a; do", " $("]
+    {
+        let command = format!("tool{ending}");
+        let given = json!({"type": "bash", "command": command, "input": "env", "args": ["$MCPE_EVENT_TYPE", "x"]});
+        let script = script(given, json!({})).expect("a script");
+        assert_eq!((script.text, script.arguments), (command, vec!["build.done".to_owned(), "x".to_owned()]));
+    }
+    // Without arguments, the text alone decides.
+    let plain = script(json!({"type": "bash", "command": "tool -x", "input": "env"}), json!({})).expect("a script");
+    assert_eq!((plain.text.as_str(), plain.arguments.len()), ("tool -x", 0));
+    let given = json!({"type": "bash", "command": "tool", "env": {"A": "it's"}, "args": ["x"]});
+    let own = script(given, json!({})).expect("a script");
+    assert_eq!((own.text.as_str(), own.arguments.len()), ("export A='it'\\''s'; exec \"$@\"", 2));
+}
+
+#[test]
+fn e35_no_part_of_an_event_becomes_code_or_an_option() {
+    let by = |command: &str, args: &[&str]| json!({"type": "bash", "command": command, "input": "env", "args": args});
+    for (command, args) in [
+        ("bash", &["-c", "notify \"$MCPE_EVENT_TYPE\""][..]),
+        ("bash -c", &["$MCPE_EVENT_TYPE"]),
+        ("python3 -c", &["print($MCPE_EVENT_JSON)"]),
+    ] {
+        let script = script(by(command, args), json!({})).expect("a script");
+        assert_eq!(script.arguments.last().map(String::as_str), args.last().copied(), "the shell expands it");
+    }
+    // What follows the code is data.
+    let after = script(by("bash -c", &["echo $0", "$MCPE_EVENT_TYPE"]), json!({})).expect("a script");
+    assert_eq!(after.arguments.last().map(String::as_str), Some("build.done"));
+    let number = |args: &[&str]| script(by("tool", args), json!(-5)).map(|script| script.arguments);
+    assert!(number(&["$MCPE_EVENT_DATA"]).is_err_and(|why| why.contains("put -- before it")));
+    for args in [
+        &["--", "$MCPE_EVENT_DATA"][..],
+        &["at $MCPE_EVENT_DATA"],
+        &["-n$MCPE_EVENT_DATA"],
+        &["--n=${MCPE_EVENT_DATA}"],
+    ] {
+        assert!(
+            number(args).is_ok_and(|arguments| arguments.last().is_some_and(|last| last.ends_with("-5"))),
+            "{args:?}"
+        );
+    }
+    for (command, input, is_permitted) in [
+        ("bash -c", "args", false),
+        ("ssh host", "args", false),
+        ("bash", "stdin", false),
+        ("sh -s", "stdin", false),
+        ("logger -t bash", "stdin", true),
+        ("bash tool.sh", "stdin", true),
+        ("bash tool.sh", "args", true),
+        ("tool", "stdin", true),
+    ] {
+        let read = read(json!({"type": "bash", "command": command, "input": input}));
+        assert_eq!(read.is_ok(), is_permitted, "{command} {input}: {read:?}");
+    }
 }
 
 #[test]

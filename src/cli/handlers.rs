@@ -3,6 +3,7 @@
 use super::printer::note;
 use crate::error::{CommandError, ErrorKind};
 use crate::platform::confinement;
+use crate::process::child::absolute_program;
 use crate::proposals::server::handler_job::{HandlerPolicy, JobKind};
 use crate::runtime::handler_runner::{HandlerOptions, HandlerRunner};
 use crate::runtime::handler_secrets;
@@ -11,7 +12,7 @@ use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::Ipv6Addr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,8 +30,8 @@ pub(super) struct HandlerArgs {
     /// The folder in which bash handlers run.
     #[arg(long, value_name = "DIR", default_value = ".", requires = "allowed")]
     handler_dir: PathBuf,
-    /// The program that runs bash handlers, with the handler's command as its last argument; for example a sandbox
-    /// such as 'bwrap --ro-bind / / bash -c'.
+    /// The program that runs bash handlers: it gets a script and the script's arguments, as `bash -c` does; for example a
+    /// sandbox such as 'bwrap --ro-bind / / bash -c'. It is looked up once, from the current folder and in PATH.
     #[arg(long, value_name = "COMMAND", default_value = "bash -c", requires = "allowed")]
     handler_shell: String,
     /// Replace ${NAME} in the headers of webhooks to this host with the environment variable NAME (repeatable).
@@ -112,7 +113,7 @@ impl HandlerArgs {
         // Handlers must not read this process, because its environment contains secrets that they were not given.
         confinement::hide()
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
-        let shell = words(&self.handler_shell)?;
+        let shell = resolved(words(&self.handler_shell)?);
         let jobs = HandlerRunner::new(HandlerOptions {
             shell,
             program,
@@ -140,6 +141,19 @@ fn host(word: &str) -> Result<String, String> {
     let bracketed = word.parse::<Ipv6Addr>().map(|address| format!("[{address}]"));
     let host = url::Host::parse(bracketed.as_deref().unwrap_or(word));
     host.map(|host| host.to_string()).map_err(|error| format!("invalid host: {error}"))
+}
+
+/// The command with the absolute path of its program: subscribers choose the folder in which it is started. A program that
+/// does not exist now is not looked for there, either; each run reports it.
+fn resolved(mut words: Vec<OsString>) -> Vec<OsString> {
+    if let Some(program) = words.first_mut() {
+        let is_path = Path::new(program).components().count() > 1;
+        let absent = |program: &OsString| is_path.then(|| std::path::absolute(program).ok()).flatten();
+        if let Some(path) = absolute_program(program).ok().or_else(|| absent(program)) {
+            *program = path.into_os_string();
+        }
+    }
+    words
 }
 
 fn words(command: &str) -> Result<Vec<OsString>, CommandError> {

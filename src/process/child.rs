@@ -105,7 +105,7 @@ impl ServerCommand {
             std::fs::read_dir(folder).map_err(|error| SpawnError::Folder(folder.clone(), error))?;
         }
         let path = self.path();
-        let search = path.clone().or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into());
+        let search = path.clone().unwrap_or_else(own_path);
         let found = find_program(program, &search, self.cwd.as_deref())?;
         let mut command = Command::new(own_program::path()?);
         command.arg(helper).arg(word).arg(found).args(&self.argv);
@@ -116,6 +116,22 @@ impl ServerCommand {
         }
         Ok(command)
     }
+}
+
+/// The absolute path of a program, looked up from this process's folder and in its `PATH`, so that it stays the same
+/// program in any other folder.
+///
+/// # Errors
+///
+/// There is no such program.
+pub(crate) fn absolute_program(program: &OsStr) -> Result<PathBuf, SpawnError> {
+    let found = find_program(program, &own_path(), None)?;
+    std::path::absolute(&found).map_err(|error| SpawnError::NotRunnable(found, error))
+}
+
+/// The `PATH` of this process.
+fn own_path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_else(|| DEFAULT_PATH.into())
 }
 
 /// Looks up a program as the system does. Relative and empty folders of the path begin in the server's folder.

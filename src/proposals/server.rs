@@ -8,6 +8,7 @@
 pub(crate) mod handler_job;
 pub(crate) mod memory;
 pub(crate) mod notes;
+pub(crate) mod special_addresses;
 
 pub(crate) use super::refusal::Refusal;
 

@@ -8,15 +8,16 @@ use crate::platform::process_handle::ProcessHandle;
 use crate::process::supervisor::{ExitReport, GRACE_PERIOD, ProcessReach, supervisor};
 use crate::proposals::server::handler_job::{
     HandlerJob, HandlerPost, HeaderPiece, Infer, JobEnd, JobOutcome, MAX_OUTPUT_BYTES, Script, Secret, check_address,
-    is_public, may_be_private, pieces,
+    may_be_private, pieces,
 };
+use crate::proposals::server::special_addresses::is_public;
 use crate::transport::client::http::HttpError;
 use crate::transport::client::http_post::{Posted, post};
 use crate::transport::client::proxy_connector::AddressFilter;
 use parking_lot::Mutex;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -217,7 +218,7 @@ impl HandlerRunner {
             let outcome = tokio::select! {
                 biased;
                 _ = stopped => JobOutcome::silent(JobEnd::Stopped),
-                posted = post(&wanted.url, &headers, &wanted.body, MAX_OUTPUT_BYTES, permits) => match posted {
+                posted = post(url.as_str(), &headers, &wanted.body, MAX_OUTPUT_BYTES, permits) => match posted {
                     Ok(posted) => answered(&posted),
                     Err(error @ (HttpError::Url(..) | HttpError::Header(..) | HttpError::Address(..))) => {
                         return Err(io::Error::other(error));
@@ -255,7 +256,27 @@ impl HandlerRunner {
 /// Removes all of our environment from a command, except for [`LENT`].
 fn bare(command: &mut Command) -> &mut Command {
     let lent = LENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-    command.env_clear().envs(lent)
+    command.env_clear().envs(lent);
+    if let Some(path) = std::env::var_os("PATH").and_then(|path| absolute_path(&path)) {
+        command.env("PATH", path);
+    }
+    command
+}
+
+/// The folders of a `PATH` as seen from our own folder: a script runs in a folder that a subscriber chose, whose programs
+/// must not take the place of ours. `None` if there is nothing to change.
+fn absolute_path(path: &OsStr) -> Option<OsString> {
+    let folders: Vec<PathBuf> = std::env::split_paths(path).collect();
+    let is_absolute = |folder: &PathBuf| folder.is_absolute();
+    if folders.iter().all(is_absolute) {
+        return None;
+    }
+    let here = std::env::current_dir().ok();
+    let seen = |folder: PathBuf| match &here {
+        Some(here) => Some(here.join(folder)),
+        None => Some(folder).filter(is_absolute),
+    };
+    std::env::join_paths(folders.into_iter().filter_map(seen)).ok().or_else(|| Some(OsString::new()))
 }
 
 /// Delivers an outcome exactly once.
@@ -328,6 +349,14 @@ mod tests {
         jobs.under_way.lock().insert(KEY, Stop::Waiting);
         jobs.recall(1);
         jobs
+    }
+
+    #[test]
+    fn a_relative_folder_of_path_is_ours_and_not_the_scripts() {
+        let here = std::env::current_dir().expect("a folder").display().to_string();
+        let absolute = |path: &str| absolute_path(path.as_ref()).map(|path| path.into_string().expect("text"));
+        assert_eq!(absolute("/usr/bin:/bin"), None);
+        assert_eq!(absolute("/usr/bin:.:bin:"), Some(format!("/usr/bin:{here}/.:{here}/bin:{here}/")));
     }
 
     #[test]

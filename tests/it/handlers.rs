@@ -7,6 +7,7 @@ use mcpreel::testing::platform::confinement::can_confine;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -25,11 +26,26 @@ impl<'a> Server<'a> {
         Self::start_for(stage, words, &json!({}))
     }
 
+    /// With this `PATH`.
+    fn start_in(stage: &'a Stage, words: &[&str], path: &str) -> Self {
+        let mut command = Self::command(stage, words);
+        command.env("PATH", path);
+        Self::connected(stage, command, &json!({}))
+    }
+
     /// For a client with these capabilities.
     fn start_for(stage: &'a Stage, words: &[&str], capabilities: &Value) -> Self {
+        Self::connected(stage, Self::command(stage, words), capabilities)
+    }
+
+    fn command(stage: &Stage, words: &[&str]) -> Command {
         let mut command = stage.mcpreel(&[&["serve", "--report", "facts", "--record", "s.reel"], words].concat());
         // A proxy that does not exist: requests to this machine do not use a proxy.
         command.env("API_TOKEN", SECRET).env("http_proxy", "http://127.0.0.1:9").env_remove("no_proxy");
+        command
+    }
+
+    fn connected(stage: &'a Stage, command: Command, capabilities: &Value) -> Self {
         let mut server = Self { stage, process: Live::start(command), asked: 0 };
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": {"name": "test", "version": "1"}});
@@ -94,6 +110,12 @@ impl<'a> Server<'a> {
     }
 }
 
+/// Writes a program.
+fn program(stage: &Stage, name: &str, text: &str) {
+    let path = stage.write(name, text);
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("set");
+}
+
 /// The process ids that a script has written down.
 fn pids(stage: &Stage, name: &str) -> Vec<i32> {
     let text = String::from_utf8(stage.read(name)).expect("text");
@@ -124,7 +146,7 @@ fn e35_a_handler_gets_its_event_and_its_run_stands_in_the_reel() {
     for (at, handler) in [
         json!({"type": "bash", "command": "cat > stdin"}),
         json!({"type": "bash", "command": "printf %s \"$1\" > args; :", "input": "args"}),
-        json!({"type": "bash", "command": "printf '%s|' > env", "input": "env",
+        json!({"type": "bash", "command": "printf '%s|' \"$@\" > env", "input": "env",
             "args": ["$MCPE_EVENT_TYPE", "$MCPE_EVENT_DATA", "$PATH"]}),
         json!({"type": "bash", "command": "echo $MCPE_EVENT_DATA $MCPE_EVENT_PRIORITY; exit 3", "input": "env"}),
     ]
@@ -421,6 +443,104 @@ fn e33_a_handlers_variables_steer_neither_its_supervisor_nor_its_sandbox() {
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let run = server.bash("echo $LD_TRACE_LOADED_OBJECTS $PATH \"$IT\"", env);
     assert_eq!((&run["outcome"], &run["output"]), (&json!("done"), &json!("1 /nowhere it's $(x)\n")), "{run}");
+    server.end();
+}
+
+#[test]
+fn e35_no_ending_of_a_command_lets_an_event_run() {
+    let stage = Stage::new();
+    program(&stage, "ran-by-data", "#!/bin/sh\ntouch pwned\n");
+    let path = format!("{}:/usr/bin:/bin", stage.path("").display());
+    let endings = [
+        "\n",
+        "\n\n",
+        "\r\n",
+        ";",
+        "; ",
+        "&",
+        " &&",
+        "||",
+        "|",
+        " |&",
+        " #",
+        " # comment",
+        "\\",
+        " <<EOF\n",
+        " <<EOF\nEOF\n",
+        "\nif",
+        "; then",
+        "; while",
+        "; { ",
+        "; (",
+        "; !",
+        "; eval",
+        "; exec",
+        "; command",
+        "; A=1",
+        "; time",
+        "; $EMPTY",
+    ];
+    let plain = ["", " ", "eval", "exec", "command", "builtin", "time", "A=1", "$EMPTY", "!", "if", "while", "."];
+    let commands = endings.iter().map(|ending| format!("true{ending}")).chain(plain.map(str::to_owned));
+    let mut server = Server::start_in(&stage, &["--allow-handlers", "bash"], &path);
+    let mut runs = 0;
+    for command in commands.filter(|command| !command.trim().is_empty()) {
+        let handler = json!({"type": "bash", "command": command, "args": ["$MCPE_EVENT_TAGS", "x"], "input": "env"});
+        let subscribed = server.tool("events_subscribe", json!({"handler": handler}));
+        let id = subscribed["structuredContent"]["subscriptionId"].clone();
+        server.tool("emit", json!({"kind": "event", "type": "t", "data": {}, "tags": ["ran-by-data"]}));
+        runs += 1;
+        let run = server.ended(runs - 1);
+        assert!(!stage.path("pwned").exists(), "{command:?}: {run}");
+        assert_ne!(server.tool("events_unsubscribe", json!({"subscriptionId": id}))["isError"], true);
+    }
+    server.end();
+}
+
+#[test]
+fn e35_a_plain_command_receives_arguments_and_a_script_positions() {
+    for (command, args, written) in [
+        ("tee -a", &["out"][..], "{"),
+        ("sh -c 'printf %s \"$1\" > out' x", &["a b"], "a b"),
+        ("for each in \"$@\"; do\n  printf '%s,' \"$each\" >> out\ndone", &["a b", "c"], "a b,c,"),
+        ("if [ $# = 2 ]; then printf %s \"$2\" > out; fi # done", &["1", "two"], "two"),
+        ("# first a comment\ncat > out <<EOF\n$1\nEOF", &["x;y"], "x;y\n"),
+    ] {
+        let stage = Stage::new();
+        let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
+        let run = server.bash(command, json!({"args": args}));
+        assert_eq!(run["outcome"], "done", "{command:?}: {run}");
+        let out = String::from_utf8(stage.read("out")).expect("text");
+        assert!(out == written || (written == "{" && out.starts_with('{')), "{command:?}: {out}");
+        server.end();
+    }
+}
+
+#[test]
+fn e33_the_shell_is_never_taken_from_the_folder_of_a_handler() {
+    for (shell, path) in
+        [("./tools/shell -c", "/usr/bin:/bin"), ("shell -c", "tools:/usr/bin:/bin"), ("bash -c", ".:/usr/bin:/bin")]
+    {
+        let stage = Stage::new();
+        for folder in ["tools", "theirs/tools", "theirs"] {
+            std::fs::create_dir_all(stage.path(folder)).expect("made");
+        }
+        program(&stage, "tools/shell", "#!/bin/sh\nexec /bin/bash \"$@\"\n");
+        for name in ["theirs/tools/shell", "theirs/shell", "theirs/bash"] {
+            program(&stage, name, "#!/bin/sh\necho taken\n");
+        }
+        let mut server = Server::start_in(&stage, &["--allow-handlers", "bash", "--handler-shell", shell], path);
+        let run = server.bash("echo ours", json!({"cwd": "theirs", "env": {"PATH": "."}}));
+        assert_eq!((&run["outcome"], &run["output"]), (&json!("done"), &json!("ours\n")), "{shell}: {run}");
+        server.end();
+    }
+    // A shell that does not exist is not found in the handler's folder later.
+    let stage = Stage::new();
+    std::fs::create_dir_all(stage.path("theirs/tools")).expect("made");
+    program(&stage, "theirs/tools/shell", "#!/bin/sh\necho taken\n");
+    let mut server = Server::start(&stage, &["--allow-handlers", "bash", "--handler-shell", "tools/shell -c"]);
+    let run = server.bash("echo", json!({"cwd": "theirs"}));
+    assert_eq!(run["outcome"], "not_started", "{run}");
     server.end();
 }
 

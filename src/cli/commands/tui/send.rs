@@ -48,10 +48,11 @@ impl Recipient {
     }
 }
 
-/// The request in a message, if the client can send it again. Without `_meta`, which belongs to the recorded request.
+/// The request in a message, if the client can send it again. Without `_meta`, which belongs to the recorded request. A
+/// method that looks like an option would be one for `call`.
 pub(super) fn request(is_from_client: bool, body: &[u8]) -> Option<Request> {
     let envelope = Envelope::scan(body);
-    let (method, params) = repeatable(&envelope).filter(|_| is_from_client)?;
+    let (method, params) = repeatable(&envelope).filter(|(method, _)| is_from_client && !method.starts_with('-'))?;
     let is_notification = envelope.kind == MessageKind::Notification;
     Some(Request { method: method.to_owned(), params: params.unwrap_or_default(), is_notification })
 }
@@ -229,6 +230,7 @@ mod tests {
         assert_eq!(super::request(false, call.as_bytes()), None);
         assert_eq!(request(r#"{"id":1,"result":{}}"#), None);
         assert_eq!(request("noise"), None);
+        assert_eq!(request(r#"{"id":1,"method":"--record=/x"}"#), None, "it would be an option of `call`");
         assert_eq!(request(r#"{"id":1,"method":"initialize","params":{}}"#), None, "`call` does the handshake itself");
         assert!(
             request(r#"{"method":"notifications/x"}"#)

@@ -4,6 +4,7 @@ mod client_session;
 mod commands;
 mod comparing;
 mod completing;
+mod elsewhere;
 mod following;
 mod handlers;
 mod lane;

@@ -33,7 +33,7 @@ pub mod config {
         pub use crate::config::tree::{Format, Node, parse};
     }
     pub mod wrap {
-        pub use crate::config::wrap::{is_wrapped, unwrap, wrap};
+        pub use crate::config::wrap::{Tap, is_wrapped, unwrap, wrap};
     }
     pub mod yaml {
         pub use crate::config::yaml::to_json;

@@ -2,6 +2,7 @@
 
 pub(super) mod twice;
 
+use super::elsewhere;
 use super::printer::note;
 use crate::diff::surface::Surface;
 use crate::error::{CommandError, ErrorKind, Warn};
@@ -15,7 +16,7 @@ use crate::wire::text::visible_text;
 use crate::wire::{Envelope, Framing, MessageKind};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The number of bytes by which a format is recognised.
@@ -47,6 +48,33 @@ pub(super) fn open(path: &Path, warn: Option<Warn>) -> Result<Recorded, CommandE
     Ok(Recorded { path, reader, format })
 }
 
+/// The newest reel. Reports what readers with another home would have found instead.
+///
+/// # Errors
+///
+/// There is no reel.
+pub(super) fn newest() -> Result<PathBuf, CommandError> {
+    let newest = reels::newest();
+    elsewhere::report();
+    newest
+}
+
+/// The named or the newest reel. On a terminal, the path of the newest is reported.
+///
+/// # Errors
+///
+/// There is no reel.
+pub(super) fn path_or_newest(path: Option<&Path>) -> Result<PathBuf, CommandError> {
+    if let Some(path) = path {
+        return Ok(path.to_owned());
+    }
+    let path = newest()?;
+    if io::stderr().is_terminal() {
+        note(&format!("newest reel: {}", path.display()));
+    }
+    Ok(path)
+}
+
 /// Like [`open`]; without a path, the newest reel.
 ///
 /// # Errors
@@ -55,7 +83,7 @@ pub(super) fn open(path: &Path, warn: Option<Warn>) -> Result<Recorded, CommandE
 pub(super) fn named_or_newest(path: Option<&Path>, warn: Option<Warn>) -> Result<Recorded, CommandError> {
     match path {
         Some(path) => open(path, warn),
-        None => open(&reels::newest()?, warn),
+        None => open(&newest()?, warn),
     }
 }
 

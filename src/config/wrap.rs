@@ -41,6 +41,29 @@ pub enum EditError {
     NothingBehind,
 }
 
+/// What is put in front of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Tap<'a> {
+    /// The path of mcpreel.
+    pub program: &'a str,
+    /// The folder for reels and sockets, if it is not the usual one: clients do not pass on `MCPREEL_HOME`.
+    pub home: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Tap<'a> {
+    fn from(program: &'a str) -> Self {
+        Self { program, home: None }
+    }
+}
+
+impl Tap<'_> {
+    /// Returns `record --label NAME`, with the home. The label distinguishes reels; it must not begin with a dash.
+    fn words(&self, name: &str) -> Vec<String> {
+        let home = self.home.into_iter().flat_map(|home| ["--home", home]);
+        ["record", "--label", label(name)].into_iter().chain(home).map(str::to_owned).collect()
+    }
+}
+
 /// A text and one of its entries.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -49,18 +72,24 @@ struct Place<'a> {
     entry: &'a Entry,
 }
 
-/// Wraps the entry's server. Returns the new text, or `None` if the server is wrapped already. `program` is the path of
-/// mcpreel.
+/// Wraps the entry's server. Returns the new text, or `None` if the server is wrapped already.
 ///
 /// # Errors
 ///
 /// If the entry cannot be edited without losing something.
-pub fn wrap(text: &str, format: Format, entry: &Entry, program: &str) -> Result<Option<String>, EditError> {
+pub fn wrap<'a>(
+    text: &str,
+    format: Format,
+    entry: &Entry,
+    tap: impl Into<Tap<'a>>,
+) -> Result<Option<String>, EditError> {
     if is_wrapped(entry) {
         return Ok(None);
     }
-    let wrapped = wrap_url(Place { text, format, entry }, program)?;
-    let wrapped = if program.contains('/') { wrapped } else { renamed(&wrapped, format, entry, ["PATH", SERVER_PATH]) };
+    let tap = tap.into();
+    let wrapped = put_before(Place { text, format, entry }, tap)?;
+    let is_path = tap.program.contains('/');
+    let wrapped = if is_path { wrapped } else { renamed(&wrapped, format, entry, ["PATH", SERVER_PATH]) };
     // Check the edit by undoing it: nothing may be lost.
     let found = again(&wrapped, format, entry).filter(|found| has_the_same(entry, found)).ok_or(EditError::Layout)?;
     let back = unwrap(&wrapped, format, &found)?;
@@ -124,9 +153,9 @@ fn behind_in(list: &[Node]) -> Result<usize, EditError> {
 
 /// Returns the words of the entry's command with the tap in front, or `None` if it is wrapped or there is nothing to wrap.
 /// For configurations that are edited by hand.
-pub(crate) fn wrapped_words(entry: &Entry, program: &str) -> Option<Vec<String>> {
-    let words = entry.words();
-    let tap = |last: &str| [program, "record", "--label", label(&entry.name), last].map(str::to_owned).to_vec();
+pub(crate) fn wrapped_words<'a>(entry: &Entry, tap: impl Into<Tap<'a>>) -> Option<Vec<String>> {
+    let (words, tap) = (entry.words(), tap.into());
+    let tap = |last: &str| [vec![tap.program.to_owned()], tap.words(&entry.name), vec![last.to_owned()]].concat();
     match entry.url() {
         _ if is_wrapped(entry) => None,
         Some((_, url)) if words.is_empty() => {
@@ -191,39 +220,35 @@ fn has_the_same(one: &Entry, other: &Entry) -> bool {
     kept(one) == kept(other)
 }
 
-fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditError> {
+fn put_before(place: Place<'_>, tap: Tap<'_>) -> Result<String, EditError> {
     let started = place.entry.started();
     match started.map(|(_, program)| &program.value.kind) {
-        _ if place.entry.says_remote() && place.entry.url().is_some() => url::wrap_url(place, program),
-        Some(Kind::Text(_)) => put_before_text(place, program),
+        _ if place.entry.says_remote() && place.entry.url().is_some() => url::wrap_url(place, tap),
+        Some(Kind::Text(_)) => put_before_text(place, tap),
         Some(Kind::List(words)) if !words.is_empty() => {
-            let mut own = vec![quote(program)];
-            own.extend(tap_words(&place.entry.name).map(|word| quote(&word)));
+            let mut own = vec![quote(tap.program)];
+            own.extend(tap.words(&place.entry.name).iter().map(|word| quote(word)));
+            own.push(quote("--"));
             let (_, command) = started.ok_or(EditError::Nothing)?;
             Ok(spliced(place.text, vec![insert_front(place.text, &command.value, words, &own)]))
         }
-        _ => url::wrap_url(place, program),
+        _ => url::wrap_url(place, tap),
     }
-}
-
-/// Returns `record --label NAME --`. The label distinguishes reels; it must not begin with a dash.
-fn tap_words(name: &str) -> impl Iterator<Item = String> {
-    ["record", "--label", label(name), "--"].map(str::to_owned).into_iter()
 }
 
 fn label(name: &str) -> &str {
     name.trim_start_matches('-')
 }
 
-fn put_before_text(place: Place<'_>, program: &str) -> Result<String, EditError> {
+fn put_before_text(place: Place<'_>, tap: Tap<'_>) -> Result<String, EditError> {
     let Place { text, entry, .. } = place;
     let (holder, command) = entry.started().ok_or(EditError::Nothing)?;
     let raw = text[command.value.range.clone()].to_owned();
-    let new_command = (command.value.range.clone(), quote(program));
+    let new_command = (command.value.range.clone(), quote(tap.program));
     let arguments = match holder.get("args") {
         Some(Member { value: node @ Node { kind: Kind::List(elements), .. }, .. }) => {
-            let own = tap_words(&entry.name).map(|word| quote(&word)).chain([raw]).collect::<Vec<_>>();
-            insert_front(text, node, elements, &own)
+            let own: Vec<String> = tap.words(&entry.name).iter().map(|word| quote(word)).collect();
+            insert_front(text, node, elements, &[own, vec![quote("--"), raw]].concat())
         }
         Some(_) => return Err(EditError::Arguments),
         None => {
@@ -231,7 +256,8 @@ fn put_before_text(place: Place<'_>, program: &str) -> Result<String, EditError>
             let label = quote(&format!("--label={}", label(&entry.name)));
             let key = &text[command.start..command.value.range.start];
             let key = key.replacen(&command.name, "args", 1);
-            let member = format!("{key}[\"record\", {label}, \"--\", {raw}]");
+            let home = tap.home.map(|home| format!("{}, ", quote(&format!("--home={home}")))).unwrap_or_default();
+            let member = format!("{key}[\"record\", {label}, {home}\"--\", {raw}]");
             (command.value.range.end..command.value.range.end, format!("{}{member}", separator(place, command)))
         }
     };

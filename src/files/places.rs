@@ -5,6 +5,8 @@
 //! shell in which its reel is searched. Readers therefore search all folders that follow from the environment, the
 //! defaults and a file below the home folder, to which writers add their folders. The file is not trusted: only
 //! folders that the user owns count.
+//!
+//! With `MCPREEL_HOME`, readers stay in it. The other folders only serve to say that something is there.
 
 use super::output::{self, Replacement};
 use super::private;
@@ -15,6 +17,16 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// What replaces `MCPREEL_HOME` in this process.
+static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Uses this folder instead of `MCPREEL_HOME` in this process, but not in the processes that it starts. Only the first call
+/// counts.
+pub(crate) fn choose(home: &Path) {
+    CHOSEN.get_or_init(|| std::path::absolute(home).unwrap_or_else(|_| home.to_owned()));
+}
 
 /// The maximum number of folders in the file.
 const MAX: usize = 64;
@@ -62,7 +74,7 @@ impl Places {
         let uid = getuid().as_raw();
         let home = absolute("HOME").or_else(std::env::home_dir).filter(|home| home.is_absolute());
         Self {
-            own: set("MCPREEL_HOME").and_then(|folder| std::path::absolute(folder).ok()),
+            own: CHOSEN.get().cloned().or_else(|| std::path::absolute(set("MCPREEL_HOME")?).ok()),
             state: absolute("XDG_STATE_HOME"),
             runtime: absolute("XDG_RUNTIME_DIR"),
             home: home.or_else(|| account_home(uid)),
@@ -89,8 +101,25 @@ impl Places {
         present.or_else(|| self.reels().first().map(|folder| folder.join(name)))
     }
 
-    /// All folders that may contain reels.
+    /// The folder that `MCPREEL_HOME` names, if it is set.
+    pub(crate) fn own(&self) -> Option<&Path> {
+        self.own.as_deref()
+    }
+
+    /// All folders in which readers look for reels: all that may contain some, or only that of `MCPREEL_HOME`.
     pub(crate) fn all_reels(&self) -> Vec<PathBuf> {
+        match &self.own {
+            Some(own) => vec![own.join("reels")],
+            None => self.known_reels(),
+        }
+    }
+
+    /// The folders that readers would search as well without `MCPREEL_HOME`.
+    pub(crate) fn other_reels(&self) -> Vec<PathBuf> {
+        others(self.known_reels(), &self.all_reels())
+    }
+
+    fn known_reels(&self) -> Vec<PathBuf> {
         let state = self.state.as_ref().map(|state| state.join("mcpreel"));
         unique(self.reels().into_iter().chain(state).chain(self.noted(Kind::Reels)))
     }
@@ -109,9 +138,20 @@ impl Places {
         there.map_or_else(|| self.temporary(), |folder| folder.join("mcpreel"))
     }
 
-    /// All folders that may contain sockets, this process's own first. The system's folders belong to an account, so
-    /// they are included only if the home folder is the account's.
+    /// All folders in which readers look for sockets, this process's own first: all that may contain some, or only that
+    /// of `MCPREEL_HOME`.
     pub(crate) fn all_sockets(&self) -> Vec<PathBuf> {
+        if self.own.is_some() { vec![self.sockets()] } else { self.known_sockets() }
+    }
+
+    /// The folders that readers would search as well without `MCPREEL_HOME`.
+    pub(crate) fn other_sockets(&self) -> Vec<PathBuf> {
+        others(self.known_sockets(), &self.all_sockets())
+    }
+
+    /// The system's folders belong to an account, so they are included only if the home folder is the account's. They are
+    /// where a process without `MCPREEL_HOME` makes its sockets.
+    fn known_sockets(&self) -> Vec<PathBuf> {
         let runtime = self.runtime.as_ref().map(|runtime| runtime.join("mcpreel"));
         let of_system =
             if self.is_at_home() { vec![self.usual_runtime().join("mcpreel"), self.temporary()] } else { Vec::new() };
@@ -179,6 +219,12 @@ fn unique(folders: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
         }
     }
     unique
+}
+
+/// The first folders without the second ones, even under different names.
+fn others(all: Vec<PathBuf>, own: &[PathBuf]) -> Vec<PathBuf> {
+    let count = unique(own.iter().cloned()).len();
+    unique(own.iter().cloned().chain(all)).split_off(count)
 }
 
 /// The home folder of an account in the password database.
@@ -280,7 +326,13 @@ mod tests {
         let bare = with(None, None, None);
         let default = home.join(".local/state/mcpreel");
         assert_eq!(shell.reels(), [home.join("own/reels"), default.clone()]);
-        assert_eq!(shell.all_reels(), [home.join("own/reels"), default.clone(), home.join("state/mcpreel")]);
+        // With a home of its own, nothing else is read.
+        assert_eq!(shell.all_reels(), [home.join("own/reels")]);
+        assert_eq!(shell.all_sockets(), [home.join("own/run")]);
+        assert_eq!(shell.other_reels(), [default.clone(), home.join("state/mcpreel")]);
+        assert!(shell.other_sockets().contains(&home.join("runtime/mcpreel")));
+        assert!(bare.other_reels().is_empty() && bare.other_sockets().is_empty());
+        assert_eq!(with(None, Some(&state), None).all_reels(), [home.join("state/mcpreel"), default.clone()]);
         assert_eq!(bare.all_reels(), std::slice::from_ref(&default));
         // What a shell has written is found without its environment, if it exists.
         shell.note(Kind::Reels, &home.join("own/reels"));
@@ -290,6 +342,14 @@ mod tests {
         std::fs::create_dir_all(home.join("own/run")).expect("made");
         assert_eq!(bare.all_reels(), [default.clone(), home.join("own/reels")]);
         assert_eq!(bare.all_sockets().last(), Some(&home.join("own/run")));
+        // Another home does not see them, but knows of them, each once and never its own.
+        let (fresh, linked) = (at("fresh"), at("linked"));
+        let fresh = with(Some(&fresh), None, None);
+        assert_eq!(fresh.all_reels(), [home.join("fresh/reels")]);
+        assert_eq!(fresh.other_reels(), [default.clone(), home.join("own/reels")]);
+        assert_eq!(fresh.other_sockets().last(), Some(&home.join("own/run")));
+        std::os::unix::fs::symlink(home.join("own"), home.join("linked")).expect("linked");
+        assert_eq!(with(Some(&linked), None, None).other_reels(), std::slice::from_ref(&default));
         // Folders of other users do not count.
         let other = Places { uid: uid + 1, ..bare.clone() };
         assert_eq!(other.all_reels(), std::slice::from_ref(&default));

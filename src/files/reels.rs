@@ -8,9 +8,10 @@ use crate::session::message_replay::MAX_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use crate::wire::text::{counted, visible_text};
 use std::fs::{File, TryLockError};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Passes every event of a reel to `take`, with payloads, and the position in the file to `reach`. Damage is reported to
 /// stderr. Returns whether there was any.
@@ -141,27 +142,34 @@ pub(crate) fn new_path(name: &str) -> Result<PathBuf, CommandError> {
     Err(failure.map_or_else(no_folder, |failure| failure.hint(hint)))
 }
 
-/// The newest reel in all folders.
+/// The newest reel in the folders that readers search.
 ///
 /// # Errors
 ///
 /// No folder contains a reel.
 pub(crate) fn newest() -> Result<PathBuf, CommandError> {
     let folders = Places::here().all_reels();
-    entries(&folders)
-        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "reel"))
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .max()
-        .map(|(_, path)| path)
-        .ok_or_else(|| {
-            let message = match &folders[..] {
-                [] => "no folder with reels: neither HOME nor MCPREEL_HOME is set".to_owned(),
-                folders => format!("no reels found in {}", listed(folders)),
-            };
-            CommandError::new(ErrorKind::Input, message)
-                .hint("record one: mcpreel record -- SERVER-COMMAND")
-                .hint("or name a file: mcpreel show FILE.reel")
-        })
+    newest_in(&folders).map(|(_, path)| path).ok_or_else(|| {
+        let message = match &folders[..] {
+            [] => "no folder with reels: neither HOME nor MCPREEL_HOME is set".to_owned(),
+            folders => format!("no reels found in {}", listed(folders)),
+        };
+        CommandError::new(ErrorKind::Input, message)
+            .hint("record one: mcpreel record -- SERVER-COMMAND")
+            .hint("or name a file: mcpreel show FILE.reel")
+    })
+}
+
+/// The newest reel of other homes, if it is newer than all in ours.
+pub(crate) fn newer_elsewhere() -> Option<PathBuf> {
+    let places = Places::here();
+    let (time, path) = newest_in(&places.other_reels())?;
+    newest_in(&places.all_reels()).is_none_or(|(own, _)| own < time).then_some(path)
+}
+
+fn newest_in(folders: &[PathBuf]) -> Option<(SystemTime, PathBuf)> {
+    let reels = entries(folders).filter(|entry| entry.path().extension().is_some_and(|extension| extension == "reel"));
+    reels.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).max()
 }
 
 /// Returns the path of a reel that a user named: a bare name that is no file here is looked for in all folders with reels.
@@ -184,16 +192,13 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Opens the named reel, stdin for `-`, or the newest reel for `None`.
+/// Opens the named reel; `-` is stdin.
 ///
 /// # Errors
 ///
 /// The reel cannot be read.
-pub(crate) fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
-    let path = match path {
-        Some(path) => found(path),
-        None => newest()?,
-    };
+pub(crate) fn open(path: &Path) -> Result<(ReelReader, PathBuf), CommandError> {
+    let path = found(path);
     let opened =
         if path == Path::new("-") { ReelReader::from_stream(Box::new(io::stdin())) } else { ReelReader::open(&path) };
     match opened {
@@ -246,22 +251,6 @@ pub(crate) fn is_being_written(path: &Path) -> bool {
 /// Whether no recorder is writing the reel, although it is a file. `false` also where files cannot be locked.
 pub(crate) fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok())
-}
-
-/// The named or the newest reel. On a terminal, the path of the newest is reported.
-///
-/// # Errors
-///
-/// There is no reel.
-pub(crate) fn named_or_newest(path: Option<&Path>, warn: Warn) -> Result<PathBuf, CommandError> {
-    if let Some(path) = path {
-        return Ok(path.to_owned());
-    }
-    let path = newest()?;
-    if io::stderr().is_terminal() {
-        warn(&format!("newest reel: {}", path.display()));
-    }
-    Ok(path)
 }
 
 /// Whether a path is a device, a pipe or an open descriptor (`/dev/fd/3`, which may be a regular file). Those are

@@ -152,7 +152,7 @@ fn reported(error: &SocketError) -> CommandError {
     CommandError::usage(format!("cannot look up live sessions: {error}")).hint(remedy(error))
 }
 
-/// All live sessions, sorted by name, in all folders where a session may have its socket.
+/// All live sessions, sorted by name, in all folders where readers look for sockets.
 ///
 /// # Errors
 ///
@@ -180,6 +180,20 @@ fn sockets() -> Result<Vec<Socket>, CommandError> {
     }
     sockets.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(sockets)
+}
+
+/// The sockets of the live sessions of other homes, which only their paths name.
+pub(crate) fn elsewhere() -> Vec<PathBuf> {
+    sockets_elsewhere().iter().map(Socket::path).collect()
+}
+
+fn sockets_elsewhere() -> Vec<Socket> {
+    let mut sockets = Vec::new();
+    for folder in Places::here().other_sockets() {
+        let names = sockets::names_elsewhere(&folder).unwrap_or_default();
+        sockets.extend(names.into_iter().map(|name| Socket { name, folder: folder.clone() }));
+    }
+    sockets
 }
 
 /// A session's name, and the folder of its socket.
@@ -216,8 +230,8 @@ pub(crate) fn looked_in() -> String {
 pub(crate) const HOW_TO_START: &str =
     "put `mcpreel record --` in front of the server's command in the client's configuration";
 
-/// Finds a session by name, unique prefix of a name, or path of its socket; `#N` after it names one of several
-/// streams.
+/// Finds a session by name, unique prefix of a name, or path of its socket, which may be in another home; `#N` after it
+/// names one of several streams.
 ///
 /// # Errors
 ///
@@ -232,12 +246,25 @@ pub(crate) fn find(wanted: &str) -> Result<Live, CommandError> {
         }
     };
     let sockets = sockets()?;
-    let live = Live { stream, ..look_at(choose(wanted, &sockets)?.clone()) };
+    let socket = choose(wanted, &sockets).cloned().or_else(|error| match sockets_elsewhere() {
+        others if others.is_empty() => Err(error),
+        others => choose_elsewhere(wanted, others, error),
+    })?;
+    let live = Live { stream, ..look_at(socket) };
     if live.info.is_empty() {
         let error = CommandError::new(ErrorKind::Peer, format!("the session {} does not respond", live.name));
         return Err(error.hint(live.silence));
     }
     Ok(live)
+}
+
+/// Finds a socket of another home by its path. By a name, it is only a hint: the names of homes are independent.
+fn choose_elsewhere(wanted: &str, sockets: Vec<Socket>, error: CommandError) -> Result<Socket, CommandError> {
+    let same = sockets.iter().find(|socket| socket.name == wanted).or(sockets.first());
+    let hint =
+        same.map(|socket| format!("in another home, {} is live: --session {}", socket.name, socket.path().display()));
+    let found = sockets.into_iter().find(|socket| socket.path() == Path::new(wanted));
+    found.ok_or_else(|| hint.into_iter().fold(error, CommandError::hint))
 }
 
 /// Finds a socket by name, unique prefix of a name, or path.

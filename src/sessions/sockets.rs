@@ -125,6 +125,18 @@ pub(crate) fn socket_path(folder: &Path, name: &str) -> PathBuf {
 /// # Errors
 /// The folder is not the user's alone, or cannot be read.
 pub(crate) fn names(folder: &Path) -> Result<Vec<String>, SocketError> {
+    names_but(folder, remove_stale)
+}
+
+/// The same for a folder of another home, where nothing is removed.
+///
+/// # Errors
+/// The folder is not the user's alone, or cannot be read.
+pub(crate) fn names_elsewhere(folder: &Path) -> Result<Vec<String>, SocketError> {
+    names_but(folder, |path| UnixStream::connect(path).is_err())
+}
+
+fn names_but(folder: &Path, is_gone: impl Fn(&Path) -> bool) -> Result<Vec<String>, SocketError> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
@@ -133,7 +145,7 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>, SocketError> {
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "sock") && !remove_stale(path))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sock") && !is_gone(path))
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
     names.sort();

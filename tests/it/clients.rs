@@ -124,6 +124,12 @@ fn a_header_of_the_command_line_may_name_a_variable() {
     );
 }
 
+/// The arguments of a wrapped entry, with the home in which the stage wraps it.
+fn recorded_as(stage: &Stage, label: &str, tail: &[&str]) -> Value {
+    let home = stage.path("mcpreel").display().to_string();
+    json!([&["record", "--label", label, "--home", &home][..], tail].concat())
+}
+
 /// What the tool `echo` answers through the command of an entry.
 fn echo_through(stage: &Stage, file: &str, server: &str) -> Value {
     let words = ["call", "tools/call", "name=echo", "arguments.message=hi", "--config", file, "--server", server];
@@ -216,9 +222,8 @@ fn a_url_is_wrapped_and_its_secret_stays_off_the_command_line() {
     assert!(!shown.out().contains("s3cret"), "{shown:?}");
     let hub = serde_json::from_slice::<Value>(&stage.read("f.json")).expect("JSON")["servers"]["hub"].clone();
     assert_eq!(hub["type"], "stdio");
-    let words =
-        json!(["record", "--label", "hub", "--url", "https://h/mcp", "--header-env", "Authorization=MCPREEL_H_1"]);
-    assert_eq!(hub["args"], words);
+    let tail = ["--url", "https://h/mcp", "--header-env", "Authorization=MCPREEL_H_1"];
+    assert_eq!(hub["args"], recorded_as(&stage, "hub", &tail));
     assert_eq!(hub["env"]["MCPREEL_H_1"], "Bearer s3cret");
     stage.ok(&["unwrap", "hub", "--config", "f.json", "--yes", "--no-backup"]);
     assert_same("f.json", &stage.read("f.json"), text.as_bytes());
@@ -233,9 +238,44 @@ fn a_client_that_logs_in_by_itself_is_wrapped_with_a_login_of_the_taps_own() {
     assert!(shown.err().contains("mcpreel logs in instead of the client (--login)"), "{shown:?}");
     assert!(shown.err().contains("mcpreel login https://h/mcp"), "{shown:?}");
     let hub = serde_json::from_slice::<Value>(&stage.read("f.json")).expect("JSON")["mcpServers"]["hub"].clone();
-    assert_eq!(hub["args"], json!(["record", "--label", "hub", "--url", "https://h/mcp", "--login"]));
+    assert_eq!(hub["args"], recorded_as(&stage, "hub", &["--url", "https://h/mcp", "--login"]));
     stage.ok(&["unwrap", "hub", "--config", "f.json", "--yes", "--no-backup"]);
     assert_same("f.json", &stage.read("f.json"), text.as_bytes());
+}
+
+#[test]
+fn a_client_records_to_the_home_in_which_its_server_was_wrapped() {
+    let stage = Stage::new();
+    let list = format!("{{\"mcp\": {{\"live\": {{\"type\": \"local\", \"command\": [{BINARY:?}, \"serve\"]}}}}}}");
+    let bare = format!("{{\"mcpServers\": {{\"live\": {{\"command\": {BINARY:?}}}}}}}");
+    let toml = format!("[mcp_servers.live]\ncommand = '{BINARY}'\nargs = [ 'serve' ]\n");
+    let far = "{\"mcpServers\": {\"live\": {\"url\": \"http://h/mcp\"}}}".to_owned();
+    for (name, text) in
+        [("a.json", with_live("")), ("b.json", list), ("c.json", bare), ("d.toml", toml), ("e.json", far)]
+    {
+        stage.write(name, &text);
+        let words = |what| [what, "live", "--config", name, "--yes", "--no-backup", "--bin", BINARY];
+        stage.ok(&words("wrap"));
+        let wrapped = String::from_utf8(stage.read(name)).expect("text");
+        assert!(wrapped.contains(&stage.path("mcpreel").display().to_string()), "{name}: {wrapped}");
+        stage.ok(&words("unwrap"));
+        assert_same(name, &stage.read(name), text.as_bytes());
+    }
+    // Without a home of its own, an entry names none.
+    let mut usual = stage.mcpreel(&["wrap", "live", "--config", "a.json", "--yes", "--no-backup"]);
+    usual.env_remove("MCPREEL_HOME");
+    assert_eq!(finish(usual, Vec::new()).code(), 0);
+    assert!(!String::from_utf8_lossy(&stage.read("a.json")).contains("--home"));
+
+    // A client passes on HOME and PATH only.
+    stage.write("a.json", with_live(""));
+    stage.ok(&["wrap", "live", "--config", "a.json", "--yes", "--no-backup"]);
+    let mut client = stage.mcpreel(&["call", "tools/list", "--config", "a.json", "--server", "live"]);
+    client.env_remove("MCPREEL_HOME").env_remove("XDG_STATE_HOME");
+    assert_eq!(finish(client, Vec::new()).code(), 0);
+    assert_eq!(names_in(&stage, "mcpreel/reels").len(), 1);
+    let shown = stage.ok(&["show"]);
+    assert!(shown.out().contains("tools/list") && !shown.err().contains("other homes"), "{shown:?}");
 }
 
 #[test]
@@ -347,7 +387,8 @@ fn what_to_change_in_yaml_is_printed() {
     assert!(!tools(&used).is_empty(), "{used:?}");
     let output = stage.run(&["wrap", "live", "--config", "goose.yaml", "--bin", "mcpreel", "--yes"], "");
     let expected = format!(
-        "extensions:\n  \"live\":\n    type: stdio\n    cmd: \"mcpreel\"\n    args: [\"record\", \"--label\", \"live\", \"--\", {BINARY:?}, \"serve\"]\n"
+        "extensions:\n  \"live\":\n    type: stdio\n    cmd: \"mcpreel\"\n    args: [\"record\", \"--label\", \"live\", \"--home\", {:?}, \"--\", {BINARY:?}, \"serve\"]\n",
+        stage.path("mcpreel"),
     );
     assert_eq!((output.code(), output.out()), (3, expected.clone()), "{output:?}");
     assert!(output.err().contains("mcpreel does not edit YAML: change"), "{output:?}");
@@ -361,8 +402,11 @@ fn what_to_change_in_yaml_is_printed() {
 
     stage.write("continue.yaml", "mcpServers:\n  - name: far\n    type: sse\n    url: http://h/sse\n");
     let output = stage.run(&["wrap", "--all", "--config", "continue.yaml", "--bin", "mcpreel", "--dry-run"], "");
-    let expected = "mcpServers:\n  - name: \"far\"\n    command: \"mcpreel\"\n    args: [\"record\", \"--label\", \"far\", \"--url\", \"http://h/sse\"]\n";
-    assert_eq!((output.code(), output.out().as_str()), (0, expected), "{output:?}");
+    let expected = format!(
+        "mcpServers:\n  - name: \"far\"\n    command: \"mcpreel\"\n    args: [\"record\", \"--label\", \"far\", \"--home\", {:?}, \"--url\", \"http://h/sse\"]\n",
+        stage.path("mcpreel"),
+    );
+    assert_eq!((output.code(), output.out()), (0, expected), "{output:?}");
 }
 
 #[test]

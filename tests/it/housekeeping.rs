@@ -1,6 +1,6 @@
 //! Listing and removing reels, and their names.
 
-use crate::common::{Output, Stage, message, until};
+use crate::common::{Output, Stage, finish, message, until};
 use crate::screen::{on_terminal, typing};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -117,6 +117,46 @@ fn pruning_keeps_the_newest_and_asks_first() {
     let size = std::fs::metadata(stage.path("mcpreel/reels/d.reel")).expect("a file").len();
     assert_eq!(prune(&["--max-size", &size.to_string(), "--yes"]).code(), 0);
     assert_eq!(left(&stage), ["d.reel", "notes.txt"]);
+}
+
+#[test]
+fn pruning_stays_in_its_own_folder_and_names_it() {
+    let stage = Stage::new();
+    let others = ["other/reels", "state/mcpreel", "home/.local/state/mcpreel"];
+    for folder in others {
+        std::fs::create_dir_all(stage.path(folder)).expect("made");
+        recorded(&stage, "a.reel", "s", 1, 1);
+        std::fs::rename(stage.path("mcpreel/reels/a.reel"), stage.path(&format!("{folder}/a.reel"))).expect("moved");
+    }
+    let places = format!("reels {}\n", stage.path("other/reels").display());
+    stage.write("home/.local/state/mcpreel/places", places);
+    let kept = |folder: &str| stage.path(&format!("{folder}/a.reel")).exists();
+    let prune = |home: Option<&str>, more: &[&str]| {
+        let mut command = stage.mcpreel(&[&["reel", "prune", "--keep", "0", "--yes"], more].concat());
+        command.env_remove("MCPREEL_HOME");
+        if let Some(home) = home {
+            command.env("MCPREEL_HOME", stage.path(home));
+        }
+        let output = finish(command, Vec::new());
+        assert_eq!(output.code(), 0, "{output:?}");
+        output.err()
+    };
+    for home in ["fresh", "mcpreel"] {
+        let said = prune(Some(home), &[]);
+        assert!(said.contains(&stage.path(home).join("reels").display().to_string()), "{said}");
+        assert!(others.iter().all(|folder| kept(folder)), "{said}");
+    }
+    // Without MCPREEL_HOME, its own folder is the one where it records.
+    let said = prune(None, &[]);
+    assert!(said.contains(&stage.path("state/mcpreel").display().to_string()), "{said}");
+    assert_eq!(others.map(kept), [true, false, true], "{said}");
+    prune(Some("fresh"), &["--folder", "other/reels"]);
+    assert_eq!(others.map(kept), [false, false, true]);
+    // The folder is named before the question.
+    recorded(&stage, "b.reel", "s", 1, 1);
+    let asked = typing(&stage, "n\n", 80, &[], &["reel", "prune", "--keep", "0"]).out();
+    let folder = asked.find("mcpreel/reels").expect("the folder");
+    assert!(asked.find("remove 1 of 1 reel").is_some_and(|question| folder < question), "{asked}");
 }
 
 #[test]

@@ -70,6 +70,11 @@ fn a_recording_and_a_live_session_are_found_from_any_environment() {
         assert_eq!(client.line(), ping(1).to_string());
         for (reads, reader) in all {
             let found = session(reader(&stage, &["sessions"]), &label);
+            if reads == "shell" && writes != "shell" {
+                assert_eq!(found, None, "a home of its own does not see others");
+                expect_hint_of_session(&stage, &label);
+                continue;
+            }
             let found = found.unwrap_or_else(|| panic!("a session of {writes} from {reads}"));
             assert_eq!((&found["role"], &found["recording"]["active"]), (&json!("record"), &json!(true)), "{found}");
             let shown = until("the ping", || {
@@ -80,6 +85,10 @@ fn a_recording_and_a_live_session_are_found_from_any_environment() {
         }
         assert_eq!(client.end().code(), 0);
         for (reads, reader) in all {
+            if reads == "shell" && writes != "shell" {
+                expect_hint_of_reel(&stage);
+                continue;
+            }
             for command in [&["show", "--raw", "dir:s2c"][..], &["stats"], &["reel", "verify"], &["validate"]] {
                 let output = finish(reader(&stage, command), Vec::new());
                 assert!(output.code() <= 1, "{writes}, {reads}: {command:?}: {output:?}");
@@ -90,16 +99,51 @@ fn a_recording_and_a_live_session_are_found_from_any_environment() {
     }
 }
 
+/// A shell with `MCPREEL_HOME` says in one line which option reads the session, and does so.
+fn expect_hint_of_session(stage: &Stage, label: &str) {
+    let hint = |output: &crate::common::Output| {
+        let lines: Vec<String> =
+            output.err().lines().filter(|line| line.contains("--session ")).map(str::to_owned).collect();
+        assert_eq!(lines.len(), 1, "{output:?}");
+        lines[0].clone()
+    };
+    hint(&finish(shell(stage, &["sessions"]), Vec::new()));
+    let failed = finish(shell(stage, &["show", "--session", label]), Vec::new());
+    assert_ne!(failed.code(), 0, "{failed:?}");
+    let said = hint(&failed);
+    let (_, socket) = said.split_once("--session ").expect("the option");
+    assert!(said.contains(label) && socket.ends_with(".sock"), "{said}");
+    let shown = finish(shell(stage, &["show", "--session", socket]), Vec::new());
+    assert_eq!(shown.code(), 0, "{shown:?}");
+}
+
+/// A shell with `MCPREEL_HOME` reads nothing of other homes, and names the newer reel in one line.
+fn expect_hint_of_reel(stage: &Stage) {
+    for command in [&["show", "--raw", "dir:s2c"][..], &["stats"], &["reel", "verify"], &["validate"], &["export"]] {
+        let output = finish(shell(stage, command), Vec::new());
+        assert_eq!((output.code(), output.out().as_str()), (3, ""), "{command:?}: {output:?}");
+        let err = output.err();
+        let lines: Vec<&str> = err.lines().filter(|line| line.contains("newer reel")).collect();
+        assert!(matches!(lines[..], [line] if line.contains(".reel")), "{command:?}: {err}");
+    }
+    let listed = finish(shell(stage, &["reel", "list"]), Vec::new());
+    assert!(listed.out().is_empty() && listed.err().contains("--folder "), "{listed:?}");
+}
+
 #[test]
 fn the_newest_reel_is_the_newest_of_all_places() {
     let stage = Stage::new();
     for (number, writer) in [(1, shell as Run), (2, xdg), (3, reduced), (4, shell)] {
         let run = writer(&stage, &["record", "--", "cat"]);
         assert_eq!(finish(run, format!("{}\n", ping(number)).into_bytes()).code(), 0);
-        for reader in [shell as Run, xdg, reduced] {
+        for reader in [xdg as Run, reduced] {
             let shown = finish(reader(&stage, &["show", "--raw", "dir:s2c"]), Vec::new());
-            assert_eq!(shown.out(), format!("{}\n", ping(number)));
+            assert_eq!((shown.out(), shown.err().contains("newer")), (format!("{}\n", ping(number)), false));
         }
+        // With MCPREEL_HOME, it is the newest there.
+        let own = if number == 4 { 4 } else { 1 };
+        let shown = finish(shell(&stage, &["show", "--raw", "dir:s2c"]), Vec::new());
+        assert_eq!((shown.out(), shown.err().contains("a newer reel")), (format!("{}\n", ping(own)), own != number));
     }
 }
 
@@ -131,7 +175,9 @@ fn an_error_says_where_it_looked_and_a_stale_or_foreign_entry_is_harmless() {
     for command in [&["show"][..], &["stats"], &["validate"], &["reel", "info"], &["reel", "verify"], &["export"]] {
         let output = finish(shell(&stage, command), Vec::new());
         assert_eq!(output.code(), 3, "{command:?}: {output:?}");
-        for folder in ["mcpreel/reels", "state/mcpreel", "home/.local/state/mcpreel"] {
+        assert!(output.err().contains(&stage.path("mcpreel/reels").display().to_string()), "{command:?}: {output:?}");
+        let output = finish(xdg(&stage, command), Vec::new());
+        for folder in ["state/mcpreel", "home/.local/state/mcpreel"] {
             assert!(output.err().contains(&stage.path(folder).display().to_string()), "{command:?}: {output:?}");
         }
     }
@@ -282,8 +328,11 @@ fn a_folder_that_cannot_be_written_does_not_stop_the_session() {
         assert_eq!((output.code(), output.out().as_str()), (7, "{}\n"), "{output:?}");
         let (why, place) = (output.err(), stage.path("home/.local/state/mcpreel").display().to_string());
         assert!(why.contains("cannot write") && why.contains("instead") && why.contains(&place), "{output:?}");
-        let shown = finish(with_home(&stage, &["show", "--raw", "dir:s2c"], "file"), Vec::new());
-        assert_eq!(shown.out(), "{}\n");
+        let nothing = finish(with_home(&stage, &["show"], "file"), Vec::new());
+        assert!(nothing.code() == 3 && nothing.err().contains(&place), "{nothing:?}");
+        let mut usual = with_home(&stage, &["show", "--raw", "dir:s2c"], "file");
+        usual.env_remove("MCPREEL_HOME");
+        assert_eq!(finish(usual, Vec::new()).out(), "{}\n");
     }
     // There is no other folder: the session continues unrecorded, and mcpreel reports that.
     let mut command = with_home(&stage, &["record", "--label", "lost", "--", "sh", "-c", "cat; exit 7"], "file");

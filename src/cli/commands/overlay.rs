@@ -114,7 +114,7 @@ pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, Comm
             .hint("put the overlay in front of the server: mcpreel overlay FILE -- SERVER-COMMAND"));
         }
     };
-    let name = args.keeping.session_name(name);
+    let name = args.keeping.session_name(&name);
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };

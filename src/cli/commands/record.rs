@@ -16,7 +16,7 @@ use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::telemetry::{self, Place, TelemetryOptions};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::files::reels;
+use crate::files::{places, reels};
 use crate::record::queue::OnOverload;
 use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::record::stdio;
@@ -65,7 +65,7 @@ The options of `record` must precede the server's command: everything from the f
 `--`, is the command. Other commands of mcpreel need the `--`.
 
 Without -o, the reel is written to $MCPREEL_HOME/reels/, else $XDG_STATE_HOME/mcpreel/, else ~/.local/state/mcpreel/; \
-`mcpreel show` finds the newest reel in any of them.
+`mcpreel show` finds the newest reel in any of them; with MCPREEL_HOME, in that folder only.
 
 If the -o file exists, mcpreel exits with 2. When a client starts it (stdin is a pipe or a socket, and --listen is \
 not given), it records to a free name (session-2.reel) instead and warns on stderr, because a client uses the same \
@@ -87,6 +87,10 @@ use the session, and the server's output is only in the reel.")]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     keeping: Keeping,
+    /// Keep reels, sockets and logins in this folder, as with MCPREEL_HOME, without a change of the server's environment.
+    /// `mcpreel wrap` writes it if MCPREEL_HOME is set.
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
     /// Check the session while it runs, and report findings on stderr, as `validate` does. The server's exit code stays.
     #[arg(long)]
     check: bool,
@@ -156,6 +160,9 @@ enum Overload {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if let Some(home) = &args.home {
+        places::choose(home);
+    }
     let has_stdin = args.listening.listen.is_none();
     let ui = args.ui.then(|| ui::Ui::start(has_stdin)).transpose()?;
     let outcome = record(args, context);
@@ -183,7 +190,7 @@ fn record(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError>
     let words = server.words();
     // A server that cannot be started must not leave an empty reel, or overwrite one.
     server.prepare().map_err(CommandError::spawning)?;
-    let name = args.keeping.session_name(server_name(&words));
+    let name = args.keeping.session_name(&server_name(&words));
     let prepared = followers::Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
     let followers = prepared.start(args, &recording, context)?;
@@ -300,10 +307,11 @@ impl Keeping {
         Ok(())
     }
 
-    /// The session's name, for its socket and its reel: the label if there is one, else the server's name.
-    pub(crate) fn session_name(&self, server: String) -> String {
-        let name = plain_name(self.label.as_ref().unwrap_or(&server));
-        if name.is_empty() { server } else { name }
+    /// The session's name, for its socket and its reel: the label if there is one, else the server's name; without
+    /// characters that are special in paths.
+    pub(crate) fn session_name(&self, server: &str) -> String {
+        let names = self.label.iter().map(String::as_str).chain([server, "session"]);
+        names.map(plain_name).find(|name| !name.is_empty()).unwrap_or_default()
     }
 }
 

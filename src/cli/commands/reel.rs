@@ -8,7 +8,7 @@ mod prune;
 
 use crate::cli::printer::Format;
 use crate::cli::progress::Progress;
-use crate::cli::recordings::append_gap;
+use crate::cli::recordings::{self, append_gap};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
@@ -106,7 +106,7 @@ pub(super) fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, C
 }
 
 fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (mut reader, path) = reels::open(args.reel.as_deref())?;
+    let (mut reader, path) = reels::open(&recordings::path_or_newest(args.reel.as_deref())?)?;
     let failed = |error| CommandError::reading(&path, &error);
     let (header, version) = (reader.header().clone(), reader.version());
     let found = reader.index().map_err(failed)?.map(Option::<&Index>::cloned);
@@ -206,7 +206,7 @@ fn info_text(
 }
 
 fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open(args.reel.as_deref())?;
+    let (reader, path) = reels::open(&recordings::path_or_newest(args.reel.as_deref())?)?;
     let mut reader = reader.leaving_long();
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("verifying", total);
@@ -266,7 +266,7 @@ fn rewrite(
     how: Rewrite,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open(Some(&args.reel))?;
+    let (reader, path) = reels::open(&args.reel)?;
     let mut reader = reader.in_pieces().with_payloads();
     let in_place = args.output.is_none() && path != Path::new("-");
     if in_place && reels::is_written_in_place(&path) {
@@ -356,7 +356,7 @@ fn copy_whole(mut out: Output, (path, target): (&Path, &Path)) -> Result<(), Com
 }
 
 fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
-    let (mut reader, path) = reels::open(args.reel.as_deref())?;
+    let (mut reader, path) = reels::open(&recordings::path_or_newest(args.reel.as_deref())?)?;
     let failed = |error| CommandError::reading(&path, &error);
     let (index, mut damages) = count(&mut reader, |_| {}).map_err(failed)?;
     damages.extend(wrong_index(&mut reader, &index, &damages).map_err(failed)?);

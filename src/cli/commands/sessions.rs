@@ -1,6 +1,6 @@
 //! `sessions`: the user's live sessions.
 
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, elsewhere};
 use crate::error::CommandError;
 use crate::render::line::visible_text;
 use crate::render::table::{BLANK, fitted};
@@ -33,7 +33,8 @@ You can shorten a name to any unique prefix. If several sessions have the same n
 the path of the session's socket instead.
 
 Sessions are found even if a client started them in another environment: mcpreel searches the folders of this environment, \
-/run/user/UID/mcpreel and /tmp/mcpreel-UID, and the folders listed in ~/.local/state/mcpreel/places. Problems with \
+/run/user/UID/mcpreel and /tmp/mcpreel-UID, and the folders listed in ~/.local/state/mcpreel/places. With MCPREEL_HOME, it \
+searches only $MCPREEL_HOME/run, and names the sockets of other live sessions. Problems with \
 a session's recording are reported below the table (`recording` in JSON).")]
 pub(crate) struct SessionsArgs {
     /// Output format.
@@ -82,6 +83,7 @@ pub(super) fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, Com
     if sessions.is_empty() && args.format == Format::Human {
         context.printer.note(&format!("no live sessions ({}); {HOW_TO_START}", looked_in()));
     }
+    elsewhere::report_sessions();
     let reported: Vec<Value> = sessions.iter().map(to_json).collect();
     match args.format {
         Format::Json => reported.iter().try_for_each(|session| context.printer.json(session))?,

@@ -13,6 +13,7 @@ use crate::cli::packs::PackOptions;
 use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
 use crate::cli::progress::Progress;
+use crate::cli::recordings;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::selecting::{filter_of, parse_filter, split_words};
@@ -242,7 +243,7 @@ fn show(
     let registry = args.packs.registry()?;
     let filter = parse_filter(&of_stream(terms, live), registry, path.is_some() || live.is_some())?;
     let reel = live.map(Live::reel).transpose()?;
-    let path = reels::named_or_newest(reel.as_deref().or(path), note)?;
+    let path = recordings::path_or_newest(reel.as_deref().or(path))?;
     let grows = args.follow || live.is_some();
     if grows && args.redact.redact {
         return Err(CommandError::usage("--redact needs a whole reel, because a secret may be recognised only later")
@@ -306,8 +307,8 @@ fn refuse_formats(args: &ShowArgs) -> Result<(), CommandError> {
 fn open(args: &ShowArgs, path: &Path, grows: bool) -> Result<(ReelReader, PathBuf, Option<ReelReader>), CommandError> {
     let is_twice = args.last.is_some();
     if grows {
-        let (reader, path) = reels::open(Some(path))?;
-        let again = is_twice.then(|| reels::open(Some(&path))).transpose()?;
+        let (reader, path) = reels::open(path)?;
+        let again = is_twice.then(|| reels::open(&path)).transpose()?;
         return Ok((reader.following(), path, again.map(|(reader, _)| reader.following())));
     }
     if !is_twice {
@@ -512,7 +513,7 @@ impl Show<'_> {
             let may_continue = args.follow && self.left != Some(0);
             let Some(next) = may_continue.then(|| growing.next_reel(|| false)).flatten() else { break };
             context.printer.note(&format!("recording continues in {}", next.display()));
-            (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
+            (source, path) = (Source::AsAsked(Box::new(reels::open(&next)?.0.following())), next);
         }
         growing.report_end(note);
         Ok((path, damaged))

@@ -317,7 +317,7 @@ fn operations(
 fn opened(args: &StatsArgs, path: Option<&Path>) -> Result<(ReelReader, PathBuf, u32), CommandError> {
     if let Some(name) = &args.session {
         let live = live::find(name)?;
-        let (reader, path) = reels::open(Some(&live.reel()?))?;
+        let (reader, path) = reels::open(&live.reel()?)?;
         return Ok((reader.following(), path, live.stream));
     }
     let (reader, path) = args.redact.open_whole(path)?;

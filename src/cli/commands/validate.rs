@@ -191,7 +191,7 @@ fn follow(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result
     if args.paths.len() > 1 {
         return Err(CommandError::usage("--follow takes one reel"));
     }
-    let path = reels::named_or_newest(named.as_deref(), note)?;
+    let path = recordings::path_or_newest(named.as_deref())?;
     let mut shared = Shared::new(&args.redact, args.format == Form::Human && context.printer.is_terminal)?;
     let followed = live::run((&path, live.as_ref()), prepared, args.format, &mut shared, context)?;
     shared.print();
@@ -207,7 +207,7 @@ fn all(
     let live = args.session.as_deref().map(sessions::find).transpose()?;
     let named = match &live {
         Some(live) => vec![live.reel()?],
-        None if args.paths.is_empty() => vec![reels::named_or_newest(None, note)?],
+        None if args.paths.is_empty() => vec![recordings::path_or_newest(None)?],
         None => recordings::expand(&args.paths)?,
     };
     let stream = live.as_ref().map_or(0, |live| live.stream);

@@ -7,9 +7,10 @@ use crate::config::clients::{is_shared, listed, unknown, usual_files};
 use crate::config::entry::{Entry, read};
 use crate::config::file::ConfigFile;
 use crate::config::shown::without_secrets;
-use crate::config::wrap::{EditError, may_rely_on_login, wrap, wrapped_words};
+use crate::config::wrap::{EditError, Tap, may_rely_on_login, wrap, wrapped_words};
 use crate::config::yaml::{Dialect, entry_text};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::places::Places;
 use crate::redact;
 use crate::render::diff::{DiffStyle, unified};
 use clap::Args;
@@ -21,7 +22,8 @@ use std::path::{Path, PathBuf};
 ///
 /// A server's command becomes `mcpreel record -- COMMAND`, and a URL becomes a command that connects to it, and logs in
 /// if the entry has no credentials and the server requires OAuth. Nothing else in the file changes; `mcpreel unwrap`
-/// undoes it. mcpreel shows the change before it writes it. Then restart the client, work as usual, and run
+/// undoes it. If MCPREEL_HOME is set, the command names that folder (`record --home`), because clients do not pass the
+/// variable on. mcpreel shows the change before it writes it. Then restart the client, work as usual, and run
 /// `mcpreel show`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -77,19 +79,34 @@ pub(super) struct Selection {
 pub(super) fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (own, shared) = (program(args.bin.as_deref())?, shared_program(args.bin.as_deref()));
     let is_warned = Cell::new(args.bin.is_some());
+    let home = home()?;
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| {
         let is_shared = is_shared(&file.path, &|name| std::env::var_os(name));
         let program = if is_shared { shared.as_ref().map_err(Clone::clone)? } else { &own };
-        let wrapped = wrap(text, file.format, entry, program)?;
+        let wrapped = wrap(text, file.format, entry, Tap { program, home: home.as_deref() })?;
         if wrapped.is_some() && is_shared && !is_warned.replace(true) {
             warn_of_path(&file.path, context);
+            warn_of_home(&file.path, home.as_deref(), context);
         }
         Ok(wrapped)
     };
-    let words = |entry: &Entry| wrapped_words(entry, &own);
+    let words = |entry: &Entry| wrapped_words(entry, Tap { program: &own, home: home.as_deref() });
     let advise = |entry: &Entry| note_login(entry, context);
     let edits = Edits { edit: &edit, words: &words, advise: &advise, done: "is already wrapped" };
     args.selection.edit(&edits, context)
+}
+
+/// The home that the client's servers record to, if it is not the usual one.
+fn home() -> Result<Option<String>, CommandError> {
+    let places = Places::here();
+    let text = places.own().map(|home| {
+        home.to_str().map(str::to_owned).ok_or_else(|| {
+            let home = home.display();
+            let why = format!("MCPREEL_HOME ({home}) cannot be written to a configuration, because it is not UTF-8");
+            CommandError::usage(why).hint("choose another folder, or unset MCPREEL_HOME")
+        })
+    });
+    text.transpose()
 }
 
 /// Reports that mcpreel logs in instead of the client, which cannot do so through a tap.
@@ -110,6 +127,16 @@ fn warn_of_path(file: &Path, context: &Context) {
         let file = file.display();
         context.printer.note(&format!(
             "{file} belongs to a project, so it will contain just `mcpreel`, which is not in your PATH"
+        ));
+    }
+}
+
+/// Warns before a folder of the user's own is written to a shared file.
+fn warn_of_home(file: &Path, home: Option<&str>, context: &Context) {
+    if let Some(home) = home {
+        let file = file.display();
+        context.printer.note(&format!(
+            "{file} belongs to a project, and will contain your MCPREEL_HOME ({home}); unset it to keep the path out"
         ));
     }
 }

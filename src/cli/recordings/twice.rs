@@ -36,7 +36,7 @@ impl TwicePath {
     pub(in crate::cli) fn of(path: Option<&Path>) -> Result<Self, CommandError> {
         let shown = match path {
             Some(path) => reels::found(path),
-            None => reels::newest()?,
+            None => super::newest()?,
         };
         let is_stdin = shown == Path::new("-");
         if !is_stdin && (shown.is_file() || shown.is_dir() || !shown.exists()) {

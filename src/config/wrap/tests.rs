@@ -74,6 +74,25 @@ fn json(inside: &str) -> String {
 }
 
 #[test]
+fn a_home_is_written_and_taken_out_again() {
+    let tap = Tap { program: "/mcpreel", home: Some("/a home/of \"mine\"") };
+    for (text, format) in [
+        (json(r#"{"command": "npx", "args": ["-y", "x"]}"#), Format::Json),
+        (json(r#"{"command": "x"}"#), Format::Json),
+        (json(r#"{"type": "local", "command": ["x", "y"]}"#), Format::Json),
+        (json(r#"{"url": "https://h/mcp"}"#), Format::Json),
+        (json(r#"{"url": "https://h/mcp", "headers": {"A": "b"}}"#), Format::Json),
+        ("[mcp_servers.s]\ncommand = 'x'\n".to_owned(), Format::Toml),
+    ] {
+        let wrapped = wrap(&text, format, &entry(&text, format), tap).expect("wrapped").expect("a change");
+        let found = entry(&wrapped, format);
+        let words = found.words();
+        assert!(is_wrapped(&found) && words.iter().any(|word| word.contains("/a home/of \"mine\"")), "{wrapped}");
+        assert_eq!(unwrap(&wrapped, format, &found).as_ref().map(Option::as_deref), Ok(Some(text.as_str())));
+    }
+}
+
+#[test]
 fn the_words_of_a_command_move_behind_the_tap() {
     for (before, after) in [
         (

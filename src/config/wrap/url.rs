@@ -1,6 +1,6 @@
 //! Wraps an entry with a URL: the entry is rewritten, and keeps its original text in its `env`.
 
-use super::{EditError, Place, again, is_edited, label, may_rely_on_login, newline, quote, space_before, spliced};
+use super::{EditError, Place, Tap, again, is_edited, may_rely_on_login, newline, quote, space_before, spliced};
 use crate::config::entry::{ENVS, Entry, HEADERS, TRANSPORTS, URLS};
 use crate::config::tree::{Format, Kind, Member, Node, Style, parse};
 use crate::redact;
@@ -95,12 +95,13 @@ fn spaces(place: Place<'_>) -> (&str, &str) {
 /// # Errors
 ///
 /// The entry cannot be edited: it contains nothing to wrap, or in a form that is not understood.
-pub(super) fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditError> {
+pub(super) fn wrap_url(place: Place<'_>, tap: Tap<'_>) -> Result<String, EditError> {
     let Place { text, entry, .. } = place;
     let own = Words::of(entry);
     let (url_member, url) = entry.url().ok_or(EditError::Nothing)?;
     let mut env = own_env(place);
-    let mut words = ["record", "--label", label(&entry.name), "--url"].map(str::to_owned).to_vec();
+    let mut words = tap.words(&entry.name);
+    words.push("--url".to_owned());
     if redact::redact_arguments(&[url.to_owned()])[0] == url {
         words.push(url.to_owned());
     } else {
@@ -132,10 +133,10 @@ pub(super) fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditEr
         if member.start == url_member.start {
             let mut words: Vec<String> = words.iter().map(|word| quote(word)).collect();
             if own.is_one_list {
-                words.insert(0, quote(program));
+                words.insert(0, quote(tap.program));
                 draft.members.push(pair(place, "command", &format!("[{}]", words.join(", "))));
             } else {
-                draft.members.push(pair(place, "command", &quote(program)));
+                draft.members.push(pair(place, "command", &quote(tap.program)));
                 draft.members.push(pair(place, "args", &format!("[{}]", words.join(", "))));
             }
             draft.members.push(pair(place, own.env, &map_text(place, &env)));
@@ -184,8 +185,10 @@ pub(super) fn unwrap_url(place: Place<'_>) -> Result<String, EditError> {
 /// Returns the original text, if the entry is exactly as wrapping wrote it.
 fn restore(place: Place<'_>) -> Option<String> {
     let (text, entry) = before(place)?;
-    let program = *place.entry.words().first()?;
-    let wrapped = super::wrap_url(Place { text: &text, format: place.format, entry: &entry }, program).ok()?;
+    let words = place.entry.words();
+    let home = words.iter().position(|word| *word == "--home").and_then(|at| words.get(at + 1)).copied();
+    let tap = Tap { program: words.first()?, home };
+    let wrapped = super::put_before(Place { text: &text, format: place.format, entry: &entry }, tap).ok()?;
     (wrapped == place.text).then_some(text)
 }
 

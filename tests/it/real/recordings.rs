@@ -34,10 +34,9 @@ pub(super) fn both_sessions_are_found(client: ClientKind, scenario: Scenario, va
     shell(&stage, variables, &["wrap", "it", "--yes", "--config", &config.to_string_lossy()]);
 
     let wrapped = std::fs::read_to_string(&config).expect("the configuration");
-    for place in ["state", "reels-of-mine"] {
-        let place = stage.path(place);
-        assert!(!wrapped.contains(&*place.to_string_lossy()), "a personal path stands in the configuration: {wrapped}");
-    }
+    let holds = |place: &str| wrapped.contains(&*stage.path(place).to_string_lossy());
+    assert!(!holds("state"), "a personal path stands in the configuration: {wrapped}");
+    assert_eq!(holds("reels-of-mine"), variables.contains(&"MCPREEL_HOME"), "{wrapped}");
     let wrapped: Value = serde_json::from_str(&wrapped).expect("JSON");
     let entry = &wrapped["mcpServers"]["it"];
     let arguments = entry["args"].as_array().expect("arguments");

@@ -58,7 +58,7 @@ mod with_feature {
         match &paths[..] {
             [] if !is_folder => run.file(None),
             [path] if !is_folder && !path.is_dir() => run.file(Some(*path)),
-            [] => run.dataset(&[reels::newest()?]),
+            [] => run.dataset(&[recordings::newest()?]),
             paths => run.dataset(&paths.iter().map(|path| path.to_path_buf()).collect::<Vec<_>>()),
         }
     }

@@ -82,7 +82,7 @@ fn redaction_of(paths: &[PathBuf]) -> Result<Option<Redaction>, CommandError> {
     let reels = paths.iter().filter(|path| recordings::is_reel_file(path));
     let mut redacted = Vec::new();
     for path in reels {
-        let header = reels::open(Some(path))?.0.header().clone();
+        let header = reels::open(path)?.0.header().clone();
         redacted.extend(Redaction::settings_of(&header).map(|settings| (path, settings)));
     }
     let Some((first, settings)) = redacted.first() else { return Ok(None) };
@@ -159,7 +159,7 @@ pub(super) fn check_is_reel(path: &Path) -> Result<(), CommandError> {
 /// The reel cannot be written.
 pub(super) fn append(path: &Path, exchanges: &[Exchange]) -> Result<(), CommandError> {
     let failed = |error| CommandError::writing(path, &error);
-    let (reader, _) = reels::open(Some(path))?;
+    let (reader, _) = reels::open(path)?;
     let header = reader.header().clone();
     let mut replacement = Replacement::begin(path, PRIVATE).map_err(failed)?;
     let mut writer = ReelWriter::create(replacement.file(), &header, WriterOptions::default()).map_err(failed)?;

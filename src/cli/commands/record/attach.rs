@@ -37,7 +37,7 @@ async fn left_during_login(remote: &Remote) {
 /// A side cannot be reached, or the reel cannot be written and the user requires it.
 pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
     args.keeping.check_free_output()?;
-    let name = args.keeping.session_name(url_name(&remote.url));
+    let name = args.keeping.session_name(&url_name(&remote.url));
     let prepared = Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::by_stdin())?;
     let followers = prepared.start(args, &recording, context)?;

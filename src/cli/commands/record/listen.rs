@@ -80,7 +80,7 @@ async fn proxy(
     if remote.login.is_some() {
         runtime::unless_ended(login::prepare(remote)).await?;
     }
-    let name = args.keeping.session_name(url_name(&remote.url));
+    let name = args.keeping.session_name(&url_name(&remote.url));
     let prepared = Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
     let followers = prepared.start(args, &recording, context)?;
@@ -128,7 +128,7 @@ async fn gateway(
 ) -> Result<Outcome, CommandError> {
     command.prepare().map_err(CommandError::spawning)?;
     let words = command.words();
-    let name = args.keeping.session_name(super::server_name(&words));
+    let name = args.keeping.session_name(&super::server_name(&words));
     let prepared = Prepared::new(args)?;
     let recording = args.keeping.start(&name, args.target.configured_name(context), OnExisting::Fail)?;
     let followers = prepared.start(args, &recording, context)?;

@@ -2,6 +2,7 @@
 //! for it, and uses /dev/tty, because stdin and stdout belong to the client and the server.
 
 use crate::error::{CommandError, ErrorKind};
+use crate::files::places::Places;
 use crate::process::threads;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -48,6 +49,10 @@ impl Ui {
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
         command.args(["tui", "--of-process", &std::process::id().to_string()]);
+        // It looks for the session's socket where this process has made it.
+        if let Some(home) = Places::here().own() {
+            command.env("MCPREEL_HOME", home);
+        }
         let mut child = command.stdin(input).stdout(output).stderr(complaints).spawn().map_err(failed)?;
         let held = HeldStderr::hold().map_err(failed);
         if held.is_err() {

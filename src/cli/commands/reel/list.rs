@@ -2,7 +2,7 @@
 
 use crate::cli::commands::record::server_name;
 use crate::cli::printer::Format;
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, elsewhere};
 use crate::error::CommandError;
 use crate::files::places::{self, Places};
 use crate::files::pruning::ReelFile;
@@ -33,7 +33,8 @@ Examples:
   mcpreel reel list --folder . -n 5
   mcpreel reel list --format json | jq -r 'select(.errors > 0) | .path'
 
-The usual folders are those where `record` writes without -o, also in other environments (see `mcpreel record --help`). \
+The usual folders are those where `record` writes without -o, also in other environments (see `mcpreel record --help`); with \
+MCPREEL_HOME, only $MCPREEL_HOME/reels. \
 `live` is a reel that is being written. The time is when the recording began; ages count from the last change of the file.")]
 pub(crate) struct ListArgs {
     /// Only reels whose label contains this text, ignoring case.
@@ -99,16 +100,39 @@ impl Folders {
     ///
     /// A named folder cannot be read.
     pub(in crate::cli::commands) fn reels(&self) -> Result<Vec<Found>, CommandError> {
+        self.reels_in(&self.all())
+    }
+
+    /// The reels in some of these folders, newest first.
+    ///
+    /// # Errors
+    ///
+    /// A named folder cannot be read.
+    pub(super) fn reels_in(&self, folders: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
         let mut found = Vec::new();
-        for folder in self.all() {
-            match std::fs::read_dir(&folder) {
+        for folder in folders {
+            match std::fs::read_dir(folder) {
                 Ok(entries) => found.extend(entries.flatten().filter_map(|entry| reel_at(entry.path()))),
-                Err(error) if !self.named.is_empty() => return Err(CommandError::reading(&folder, &error)),
+                Err(error) if !self.named.is_empty() => return Err(CommandError::reading(folder, &error)),
                 Err(_) => {}
             }
         }
         found.sort_by(|one, other| (other.file.modified, &other.path).cmp(&(one.file.modified, &one.path)));
         Ok(found)
+    }
+
+    /// Whether the user named none.
+    pub(super) fn are_usual(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    /// The folders that the user named, else only the one where this process writes reels.
+    ///
+    /// # Errors
+    ///
+    /// Nothing determines that folder.
+    pub(super) fn named_or_own(&self) -> Result<Vec<PathBuf>, CommandError> {
+        if self.named.is_empty() { Ok(vec![reels::folder()?]) } else { Ok(self.named.clone()) }
     }
 
     fn all(&self) -> Vec<PathBuf> {
@@ -241,6 +265,9 @@ pub(super) fn run(args: &ListArgs, context: &Context) -> Result<Outcome, Command
     if args.format == Format::Human && shown > 0 {
         context.printer.line(&table(rows, context.printer.width))?;
         context.printer.line(&format!("\n{}, {}", counted(shown as u64, "reel"), line::bytes(bytes)))?;
+    }
+    if args.folders.are_usual() {
+        elsewhere::report_folder();
     }
     if shown == 0 {
         let what = if total == 0 {

@@ -4,10 +4,11 @@ use super::list::{Folders, Found};
 use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::files::places::listed;
 use crate::files::pruning::{self, Exceeded, Limits};
 use crate::files::reels;
 use crate::render::line;
-use crate::wire::text::counted;
+use crate::wire::text::{counted, visible_text};
 use crate::wire::units::{parse_size, parse_time};
 use clap::Args;
 use serde_json::json;
@@ -26,8 +27,8 @@ Examples:
   mcpreel reel prune --keep 100 --max-size 5G --dry-run
   mcpreel reel prune --older-than 30d --keep 100 --yes   # in a scheduled job
 
-Only files that end in .reel are removed, from the usual folders (`mcpreel reel list` lists them) or those that --folder \
-names, not from folders below them. Exit codes: 0 removed, shown, or nothing to do; 2 no limit, or no terminal to ask on; 4 a \
+Only files that end in .reel are removed, from the folder where `record` writes without -o or those that --folder names, not \
+from folders below them, nor from other folders that `reel list` lists. Exit codes: 0 removed, shown, or nothing to do; 2 no limit, or no terminal to ask on; 4 a \
 reel cannot be removed.")]
 pub(crate) struct PruneArgs {
     /// Remove reels that were not written within this time, such as 30d; a number alone is in seconds.
@@ -58,7 +59,9 @@ pub(super) fn run(args: &PruneArgs, context: &Context) -> Result<Outcome, Comman
         return Err(CommandError::usage("which reels? give at least one limit")
             .hint("for example: mcpreel reel prune --older-than 30d --keep 100 --max-size 5G"));
     }
-    let all = args.folders.reels()?;
+    let folders = args.folders.named_or_own()?;
+    let all = args.folders.reels_in(&folders)?;
+    context.printer.note(&format!("reels in {}:", visible_text(&listed(&folders))));
     let files: Vec<_> = all.iter().map(|found| found.file).collect();
     let planned = pruning::plan(&files, &limits, SystemTime::now());
     let removed: Vec<(&Found, Exceeded)> =

@@ -2,6 +2,7 @@
 
 use super::ShowArgs;
 use crate::cli::printer::note;
+use crate::cli::recordings;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::selecting::parse_filter;
 use crate::cli::{Context, Outcome};
@@ -19,7 +20,7 @@ pub(super) fn run(
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let filter = parse_filter(terms, args.packs.registry()?, path.is_some())?;
-    let path = reels::named_or_newest(path, note)?;
+    let path = recordings::path_or_newest(path)?;
     let (reader, path) = args.redact.open_whole(Some(&path))?;
     let mut warning = SecretWarning::of_output(&args.redact, &context.printer)?;
     let limit = args.limit.unwrap_or(u64::MAX);

@@ -55,7 +55,7 @@ fn open(
         );
     }
     match live {
-        Some(live) => reels::open(Some(&live.reel()?)).map(|(reader, path)| (reader.following(), path)),
+        Some(live) => reels::open(&live.reel()?).map(|(reader, path)| (reader.following(), path)),
         None => args.redact.open_whole(path),
     }
 }

@@ -78,7 +78,7 @@ fn one(
     (form, shared): (Form, &mut Shared),
     context: &Context,
 ) -> Result<CheckedReel, CommandError> {
-    let (reader, path) = reels::open(Some(path))?;
+    let (reader, path) = reels::open(path)?;
     let mut reader = reader.following().with_payloads();
     let reel = CheckedReel { began: reader.header().created, ..super::unchecked(&path) };
     let mut printer = LivePrinter { form, context, reel: &reel, shared, failure: None };

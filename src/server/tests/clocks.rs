@@ -80,5 +80,5 @@ fn what_is_stamped_has_the_time_of_the_wall_clock() {
     host.tool("events_subscribe", &json!({}));
     set(&mut host, START + 8 * HOUR);
     let sent = host.fire(&json!({"kind": "event", "type": "tick"}));
-    assert_eq!(sent[0]["params"]["event"]["timestamp"], "2026-01-01T08:00:00.000Z");
+    assert_eq!(sent[0]["params"]["event"]["metadata"]["timestamp"], "2026-01-01T08:00:00.000Z");
 }

@@ -244,6 +244,7 @@ fn keep(server: Pid, reports: &UnixStream, client: Option<BorrowedFd<'_>>, ended
         if !has_answer || is_ready(reports.as_fd()) {
             // mcpreel was killed: it would have been the server without it.
             let _ = kill_process(server, Signal::KILL);
+            let _ = waitpid(Some(server), WaitOptions::empty());
             return;
         }
         if let Ok(Some((_, status))) = waitpid(Some(server), WaitOptions::NOHANG) {

@@ -1,7 +1,7 @@
 //! Collects the events of a reel into units, which are compared with each other.
 
 use super::build::{Digest, Hashing, hash_of};
-use super::normalise::{Normaliser, Source};
+use super::normalise::{Normaliser, Source, is_comparable};
 use super::recording::{Answer, Recording, Unit, UnitKind, Wanted};
 use super::report::UnitSide;
 use super::volatile::{Lookup, Origins, names};
@@ -213,7 +213,8 @@ impl<'o> Collector<'o> {
         let direction = event.header.direction();
         match envelope.kind {
             MessageKind::Blank => {}
-            MessageKind::Batch if !in_batch => {
+            // A batch with too many messages is one line.
+            MessageKind::Batch if !in_batch && is_comparable(text) => {
                 json::items(text).for_each(|item| self.take_text(event, item, true));
             }
             MessageKind::Request | MessageKind::Notification => self.take_call(event, text, &envelope, in_batch),

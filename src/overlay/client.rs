@@ -1,6 +1,6 @@
 //! Messages of the client, forwarded to the server or answered here.
 
-use super::embedded_server::{answer, tool_of, value};
+use super::embedded_server::{answer, read, tool_of, value};
 use super::own_requests::Purpose;
 use super::plan::CONVERSATION;
 use super::{Awaited, Ids, MAX_OPEN, Output, Overlay, Phase, TO_CLIENT, TO_SERVER, conversation, forgotten};
@@ -72,7 +72,13 @@ impl Overlay {
                     out.extend(self.embedded_server.receive(now, message, &mut self.ids));
                 } else if let Some(at) = self.hook_tool(&tool) {
                     out.push(taken);
-                    let arguments = value(envelope.params)["arguments"].take();
+                    let arguments = match envelope.params.map(read) {
+                        Some(Err(error)) => {
+                            out.push(Output::Send(TO_CLIENT, answer(id, "error", &error)));
+                            return true;
+                        }
+                        params => params.and_then(Result::ok).unwrap_or_default()["arguments"].take(),
+                    };
                     let own = &self.plan.tools[at].answering;
                     let mut params = json!({"name": own.tool});
                     if !arguments.is_null() {

@@ -6,8 +6,9 @@
 use super::plan::{Plan, proposal_of};
 use super::{Ids, MAX_OPEN, Output, forgotten};
 use crate::proposals::{CapabilityPlace, Proposal, Side, by_name};
+use crate::protocol::errors;
 use crate::server::{self, Fired, Report, Server};
-use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
+use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json, tree};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -123,7 +124,7 @@ impl EmbeddedServer {
     /// Handles a response to one of its requests, by the number in the id. Ignores responses to unknown requests.
     pub(super) fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Vec<Output> {
         let Some(own) = self.lent.remove(&number) else { return Vec::new() };
-        let mut answer = json::value_of(answer);
+        let mut answer = read(answer).unwrap_or_else(|error| json!({"jsonrpc": "2.0", "error": error}));
         if !answer.is_object() {
             return Vec::new();
         }
@@ -207,6 +208,16 @@ impl EmbeddedServer {
 /// A response, by the text of the request's id.
 pub(super) fn answer(id: &[u8], member: &str, value: &Value) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","{member}":{value}}}"#).as_bytes()].concat()
+}
+
+/// The value of a message, or of a part of it.
+///
+/// # Errors
+///
+/// It has too many values: the error of a response, which says so.
+pub(super) fn read(text: &[u8]) -> Result<Value, Value> {
+    tree::fits(text).map_err(|too_large| json!({"code": errors::INTERNAL_ERROR, "message": too_large.to_string()}))?;
+    Ok(json::value_of(text))
 }
 
 /// The value of a part of a message; `null` if it is missing.

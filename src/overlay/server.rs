@@ -1,6 +1,6 @@
 //! Messages of the server: forwarded to the client, changed in two cases, or responses to the overlay.
 
-use super::embedded_server::{answer, value};
+use super::embedded_server::{answer, read, value};
 use super::own_requests::Purpose;
 use super::{Awaited, Output, Overlay, Phase, TO_CLIENT, TriggerEvent, UPDATED, json_splice, message_of, triggers};
 use crate::wire::{Envelope, MessageKind, json};
@@ -17,8 +17,8 @@ impl Overlay {
                 let id = envelope.id.map(|id| id.key());
                 match id.as_ref().and_then(|id| self.ids.number(id)) {
                     Some(number) => {
-                        let result = envelope.result.map(|result| value(Some(result)));
-                        let result = result.ok_or_else(|| value(envelope.error));
+                        let result = envelope.result.map(read);
+                        let result = result.unwrap_or_else(|| Err(value(envelope.error)));
                         out.push(Output::Consume(TO_CLIENT, message));
                         self.received(number, result, &mut out);
                     }
@@ -52,6 +52,12 @@ impl Overlay {
     /// Handles the server's response to a request of the client.
     fn answered(&mut self, now: Duration, awaited: Option<Awaited>, message: Vec<u8>, out: &mut Vec<Output>) {
         let result = Envelope::scan(&message).result;
+        let looks_inside = matches!(awaited, Some(Awaited::Tools | Awaited::Result(..)));
+        if let Some(Err(error)) = result.filter(|_| looks_inside).map(read) {
+            let why = message_of(&error);
+            out.push(Output::Notice(format!("passed a result of the server on without looking into it: {why}")));
+            return out.push(Output::Forward(TO_CLIENT, message));
+        }
         match (awaited, result) {
             (Some(Awaited::Initialize), Some(result)) => {
                 let servers = value(json::member(result, "capabilities"));

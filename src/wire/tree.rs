@@ -232,7 +232,7 @@ mod tests {
             assert!(fits(&many(piece, 5 << 20)).is_err(), "{piece}");
             assert!(fits(&many(piece, 100 << 10)).is_ok(), "{piece}");
         }
-        let members: Vec<String> = (0..300_000).map(|at| format!("\"k{at}\":0")).collect();
+        let members: Vec<String> = (0..600_000).map(|at| format!("\"k{at}\":0")).collect();
         assert!(fits(format!("{{{}}}", members.join(",")).as_bytes()).is_err());
         assert!(fits(format!("{{{}}}", members[..100_000].join(",")).as_bytes()).is_ok());
         let nested = format!("{}{}", "[".repeat(1 << 20), "]".repeat(1 << 20));

@@ -27,6 +27,7 @@ mod events;
 #[cfg(target_os = "linux")]
 mod everyday;
 mod files;
+mod framing;
 mod gateway;
 mod generated;
 mod housekeeping;

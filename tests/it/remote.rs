@@ -1245,3 +1245,173 @@ fn a_watch_sees_each_exchange_to_its_end() {
     // The stream with the answer is read to its end, although the link was closed before.
     assert_eq!(seen[19..], ["< end None", "< gone closed by the client", "hung up 1"]);
 }
+
+/// What a client sends that reads its messages from a file and waits for nothing.
+fn impatient() -> String {
+    let client = json!({"name": "c", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}),
+    ];
+    messages.iter().map(|message| format!("{message}\n")).collect()
+}
+
+#[test]
+fn what_follows_initialize_waits_for_its_answer() {
+    let (others, any_other) = std::sync::mpsc::channel();
+    let (others, any_other) = (Mutex::new(others), Mutex::new(any_other));
+    let serve = legacy("2025-11-25", Some("s-1"), |asked| Reply::result(asked, json!({"tools": []})));
+    let web = Web::start(move |asked| {
+        match asked.method() {
+            // Whoever does not wait comes meanwhile, with another thread of the server.
+            "initialize" => drop(any_other.lock().recv_timeout(std::time::Duration::from_millis(200))),
+            _ => others.lock().send(()).expect("the test listens"),
+        }
+        serve(asked)
+    });
+    let stage = Stage::new();
+    let output = stage.run(&["record", "-o", "a.reel", "--url", &web.url("/mcp")], impatient());
+    assert_eq!(output.code(), 0, "{output:?}");
+    assert_eq!(web.story()[..2], ["initialize", "notifications/initialized"]);
+    for asked in web.asked().iter().skip(1) {
+        assert_eq!(asked.header("mcp-session-id"), Some("s-1"), "{asked:?}");
+        assert_eq!(asked.header("mcp-protocol-version"), Some("2025-11-25"), "{asked:?}");
+    }
+    assert_eq!(output.out().lines().count(), 3, "{output:?}");
+}
+
+#[test]
+fn what_follows_a_refused_initialize_is_sent_in_order() {
+    let web = Web::start(|asked| match asked.method() {
+        "initialize" => Reply::error(403, asked, -32000),
+        "" => Reply::empty(405),
+        _ => Reply::error(400, asked, -32001),
+    });
+    let stage = Stage::new();
+    let output = stage.run(&["record", "-o", "a.reel", "--url", &web.url("/mcp")], impatient());
+    let posts: Vec<String> =
+        web.story().into_iter().filter(|what| !["GET", "DELETE"].contains(&what.as_str())).collect();
+    assert_eq!(posts[..2], ["initialize", "notifications/initialized"]);
+    assert_eq!(posts.len(), 4, "{posts:?}");
+    assert_eq!(output.out().lines().count(), 3, "{output:?}");
+}
+
+#[test]
+fn a_server_may_ask_before_it_answers_initialize() {
+    let (feed, fed) = tokio::sync::mpsc::unbounded_channel();
+    let fed = Arc::new(tokio::sync::Mutex::new(fed));
+    let feed = Mutex::new(Some(feed));
+    let web = Web::start(move |asked| {
+        let say = |message: &Value| {
+            let text = format!("data: {message}\n\n");
+            feed.lock().as_ref().map(|feed| feed.send(text.into()).expect("read"));
+        };
+        match asked.what().as_str() {
+            "initialize" => {
+                say(&json!({"jsonrpc": "2.0", "id": "s", "method": "ping"}));
+                Reply::events([Step::Fed(Arc::clone(&fed))]).with("Mcp-Session-Id", "s-1")
+            }
+            "answer" => {
+                let result = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}});
+                say(&json!({"jsonrpc": "2.0", "id": 1, "result": result}));
+                drop(feed.lock().take());
+                Reply::empty(202)
+            }
+            "tools/list" => Reply::result(asked, json!({"tools": []})),
+            "DELETE" => Reply::empty(200),
+            _ => Reply::empty(405),
+        }
+    });
+    let stage = Stage::new();
+    let mut lines: Vec<String> = impatient().lines().map(str::to_owned).collect();
+    lines.remove(2);
+    lines.insert(1, json!({"jsonrpc": "2.0", "id": "s", "result": {}}).to_string());
+    let output = stage.run(&["record", "-o", "a.reel", "--url", &web.url("/mcp")], lines.join("\n") + "\n");
+    assert!(output.out().contains(r#""tools":[]"#), "{output:?}");
+    assert_eq!(web.first("tools/list").header("mcp-session-id"), Some("s-1"));
+}
+
+#[test]
+fn whoever_cancels_initialize_waits_no_longer() {
+    let web = Web::start(|asked| match asked.what().as_str() {
+        "initialize" => Reply::silent(),
+        "tools/list" => Reply::result(asked, json!({"tools": []})),
+        _ => Reply::empty(202),
+    });
+    let stage = Stage::new();
+    let mut lines: Vec<String> = impatient().lines().map(str::to_owned).collect();
+    lines.remove(2);
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    lines.push(cancel.to_string());
+    let output = stage.run(&["record", "-o", "a.reel", "--url", &web.url("/mcp")], lines.join("\n") + "\n");
+    assert!(output.out().contains(r#""tools":[]"#), "{output:?}");
+}
+
+fn gzipped(text: &str) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(text.as_bytes()).expect("a Vec takes all");
+    gzip.finish().expect("ends")
+}
+
+#[test]
+fn clients_say_which_codings_they_accept_and_read_others_nevertheless() {
+    for (coding, is_stream) in [("gzip", false), ("x-gzip", true), ("gzip, gzip", false), ("gzip", true)] {
+        let stage = Stage::new();
+        let web = Web::start(legacy("2025-11-25", Some("s"), move |asked| match asked.method() {
+            "tools/list" => {
+                let answer = answer(asked, json!({"tools": []})).to_string();
+                let (kind, text) = match is_stream {
+                    true => ("text/event-stream", format!("data: {answer}\n\n")),
+                    false => ("application/json", answer),
+                };
+                let mut body = gzipped(&text);
+                if coding.contains(',') {
+                    let mut again = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                    again.write_all(&body).expect("a Vec takes all");
+                    body = again.finish().expect("ends");
+                }
+                Reply { steps: vec![Step::Say(body.into())], ..Reply::text(200, kind, "") }
+                    .with("Content-Encoding", coding)
+            }
+            _ => no_tools(asked),
+        }));
+        succeeded(&list(&stage, &web.url("/mcp"), &[]));
+        assert!(web.asked().iter().all(|asked| asked.header("accept-encoding") == Some("identity")));
+        let output = stage.run(&["record", "-o", "a.reel", "--url", &web.url("/mcp")], impatient());
+        assert!(output.out().contains(r#""tools":[]"#), "{coding}: {output:?}");
+    }
+}
+
+#[test]
+fn a_coding_that_cannot_be_read_is_named() {
+    for (coding, body, said) in [("compress", &b"\x1f\x9d"[..], "compress"), ("gzip", b"{}", "not valid gzip")] {
+        let stage = Stage::new();
+        let web = Web::start(legacy("2025-11-25", None, move |asked| match asked.method() {
+            "tools/list" => Reply::text(200, "application/json", body).with("Content-Encoding", coding),
+            _ => no_tools(asked),
+        }));
+        failed(&list(&stage, &web.url("/mcp"), &[]), 4, &[said]);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    for is_stream in [false, true] {
+        let stage = Stage::new();
+        let web = Web::start(legacy("2025-11-25", Some("s"), move |asked| match asked.method() {
+            "tools/list" if is_stream => {
+                Reply::events([say(format!("\u{feff}data: {}\n\n", answer(asked, json!({"tools": []}))))])
+            }
+            "tools/list" => {
+                Reply::text(200, "application/json", format!("\u{feff}{}", answer(asked, json!({"tools": []}))))
+            }
+            _ => no_tools(asked),
+        }));
+        succeeded(&list(&stage, &web.url("/mcp"), &[]));
+        let output = stage.run(&["record", "-o", "a.reel", "--url", &web.url("/mcp")], impatient());
+        assert!(output.out().contains(r#""tools":[]"#) && !output.out().contains('\u{feff}'), "{output:?}");
+    }
+}

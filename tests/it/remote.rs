@@ -1307,7 +1307,9 @@ fn a_server_may_ask_before_it_answers_initialize() {
     let web = Web::start(move |asked| {
         let say = |message: &Value| {
             let text = format!("data: {message}\n\n");
-            feed.lock().as_ref().map(|feed| feed.send(text.into()).expect("read"));
+            if let Some(feed) = &*feed.lock() {
+                feed.send(text.into()).expect("read");
+            }
         };
         match asked.what().as_str() {
             "initialize" => {

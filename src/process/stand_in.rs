@@ -121,8 +121,9 @@ impl StoodInServer {
         let client = parent_death::watch().map_err(SpawnError::Tap)?;
         let (mut reports, theirs) = UnixStream::pair().map_err(SpawnError::Tap)?;
         let pipe = if ignored_signals::contains(SIGPIPE) { IGNORES_PIPE } else { "" };
-        let mut stand_in = command.prepare_behind(STAND_IN, pipe)?;
-        let stand_in = stand_in.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
+        // The command has an end of the socket, too, and is gone after this statement: otherwise, no end would be noticed.
+        let stand_in =
+            command.prepare_behind(STAND_IN, pipe)?.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
         let descriptors =
             [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()].into_iter().chain(client.as_ref().map(AsFd::as_fd));
         // If it is already gone, it has ended like a server that was ended early.

@@ -18,6 +18,7 @@ use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::EventKind;
 use crate::wire::Direction;
 use parking_lot::Mutex;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
@@ -37,6 +38,9 @@ use std::time::{Duration, Instant};
 const ORPHAN_GRACE: Duration = Duration::from_millis(250);
 /// How often that output is checked.
 const ORPHAN_INTERVAL: Duration = Duration::from_millis(25);
+
+/// How long to wait for the relay of what the client has already sent. It takes microseconds, unless the input has ended.
+const FIRST_INPUT: Duration = Duration::from_millis(5);
 
 /// How long a server may take to exit after SIGTERM if its session cannot be recorded.
 const TERM_GRACE: Duration = Duration::from_secs(5);
@@ -131,13 +135,13 @@ pub(crate) fn run(
     let was_signalled = Arc::new(AtomicBool::new(false));
     let answers = Arc::new(Answers::default());
     // All threads exist before the server does: a server whose traffic nobody relays must not be started.
-    let starting_line = StartingLine::default();
+    let (input_line, output_line) = (StartingLine::default(), StartingLine::default());
     let flags = [&server_gone, &was_signalled].map(Arc::clone);
-    pass_signals_on(signals, &starting_line, flags, sender.clone()).map_err(SpawnError::Tap)?;
+    pass_signals_on(signals, &input_line, flags, sender.clone()).map_err(SpawnError::Tap)?;
     let ((to_server, from_server, stderr), inner_ends) = pipes().map_err(SpawnError::Tap)?;
-    let lanes = Lanes { queue: recorder.queue(), notices: &sender, starting_line: &starting_line };
+    let lanes = Lanes { queue: recorder.queue(), notices: &sender, input_line: &input_line, output_line: &output_line };
     let outer_ends = (to_server, from_server, stderr);
-    let (output, ways) = lanes.start(outer_ends, to_client, &answers).map_err(SpawnError::Tap)?;
+    let (input, output, ways) = lanes.start(outer_ends, to_client, &answers).map_err(SpawnError::Tap)?;
     let mut server = StoodInServer::start(command, inner_ends)?;
     describe.insert("pid".into(), server.signalled().pid().into());
     recorder.note(EventKind::StreamOpened, &describe);
@@ -145,7 +149,10 @@ pub(crate) fn run(
         control.start(Arc::new(Live { ways: ways.clone(), to_client }), answers);
     }
     startup_error::begin();
-    starting_line.go(server.signalled());
+    input_line.go(server.signalled());
+    // What the client has already sent comes before what the server says without being asked.
+    wait_for_first_input(&input);
+    output_line.go(server.signalled());
     end_without_recording(&recording, server.signalled(), &server_gone);
     let status = server.wait();
     server_gone.store(true, Ordering::Release);
@@ -156,6 +163,16 @@ pub(crate) fn run(
     recorder.queue().end(ChunkSource::Messages(Direction::ServerToClient));
     recorder.note_end(status, !was_signalled.load(Ordering::Acquire), Some("server exit"));
     Ok(TapOutcome { status, summary: recorder.finish() })
+}
+
+/// Waits a moment until what the client has already sent is being relayed.
+fn wait_for_first_input(input: &Activity) {
+    let (stdin, at_once) = (rustix::stdio::stdin(), Timespec { tv_sec: 0, tv_nsec: 0 });
+    let began = Instant::now();
+    let is_waiting = matches!(poll(&mut [PollFd::from_borrowed_fd(stdin, PollFlags::IN)], Some(&at_once)), Ok(1..));
+    while is_waiting && input.moved.load(Ordering::Acquire) == 0 && began.elapsed() < FIRST_INPUT {
+        std::thread::yield_now();
+    }
 }
 
 /// Our ends of the server's standard input, standard output and standard error.
@@ -239,14 +256,15 @@ fn pass_signals_on(
     })
 }
 
-/// The activity of the two output lanes, and the relays to the server and to the client.
-type Started = ([(ChunkSource, Arc<Activity>); 2], [Arc<RelayDirection>; 2]);
+/// The activity of the input, that of the two output lanes, and the relays to the server and to the client.
+type Started = (Arc<Activity>, [(ChunkSource, Arc<Activity>); 2], [Arc<RelayDirection>; 2]);
 
 /// What the relay threads share.
 struct Lanes<'a> {
     queue: &'a Arc<Queue>,
     notices: &'a Sender<TapNotice>,
-    starting_line: &'a StartingLine,
+    input_line: &'a StartingLine,
+    output_line: &'a StartingLine,
 }
 
 impl Lanes<'_> {
@@ -269,7 +287,7 @@ impl Lanes<'_> {
         let stdout = from_server;
         let from_server = way(Direction::ServerToClient, out);
         let way = Arc::clone(&to_server);
-        self.lane(ChunkSource::Messages(Direction::ClientToServer), move |activity| {
+        let input = self.lane(ChunkSource::Messages(Direction::ClientToServer), move |activity| {
             let ended = way.pump(rustix::stdio::stdin(), activity);
             if matches!(ended, Ended::SinkClosed { .. }) {
                 // The client's next write must fail, as it would without mcpreel.
@@ -294,7 +312,7 @@ impl Lanes<'_> {
             queue.end(ChunkSource::Stderr);
             ended
         })?;
-        Ok(([(lane, output), (ChunkSource::Stderr, errors)], [to_server, from_server]))
+        Ok((input, [(lane, output), (ChunkSource::Stderr, errors)], [to_server, from_server]))
     }
 
     fn lane(
@@ -304,7 +322,11 @@ impl Lanes<'_> {
     ) -> io::Result<Arc<Activity>> {
         let (queue, notices, activity) = (Arc::clone(self.queue), self.notices.clone(), Arc::new(Activity::default()));
         let watched = Arc::clone(&activity);
-        self.starting_line.thread(lane_name(lane), move |_| {
+        let line = match lane {
+            ChunkSource::Messages(Direction::ClientToServer) => self.input_line,
+            _ => self.output_line,
+        };
+        line.thread(lane_name(lane), move |_| {
             if let Ended::SinkClosed { undelivered } = run(&activity)
                 && undelivered > 0
             {

@@ -128,6 +128,26 @@ fn a_servers_status_passes_its_parent() {
     assert!(output.out().contains("cannot start the server"), "{output:?}");
 }
 
+/// What a client has sent before the server runs comes first in the reel, even if the server speaks without being asked.
+#[test]
+fn what_the_client_sent_first_comes_first_in_the_reel() {
+    for _ in 0..10 {
+        let stage = Stage::new();
+        let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        let answer = "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; cat >/dev/null";
+        let mut command = stage.command(&["sh", "-c", "cat >in; \"$@\" <in", "sh", BINARY]);
+        command.args(["record", "-o", "t.reel", "--", "sh", "-c", answer]);
+        finish(command, request.into());
+        let directions: Vec<Value> = stage
+            .events("t.reel")
+            .into_iter()
+            .filter(|event| event["event"] == "message")
+            .map(|event| event["dir"].clone())
+            .collect();
+        assert_eq!(directions, ["c2s", "s2c"]);
+    }
+}
+
 /// What a server ignores, as `/proc` says it, with and without mcpreel.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "it reads /proc")]

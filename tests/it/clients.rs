@@ -254,7 +254,7 @@ fn a_client_records_to_the_home_in_which_its_server_was_wrapped() {
         [("a.json", with_live("")), ("b.json", list), ("c.json", bare), ("d.toml", toml), ("e.json", far)]
     {
         stage.write(name, &text);
-        let words = |what| [what, "live", "--config", name, "--yes", "--no-backup", "--bin", BINARY];
+        let words = |what| [what, "live", "--config", name, "--yes", "--no-backup"];
         stage.ok(&words("wrap"));
         let wrapped = String::from_utf8(stage.read(name)).expect("text");
         assert!(wrapped.contains(&stage.path("mcpreel").display().to_string()), "{name}: {wrapped}");

@@ -7,6 +7,7 @@ mod completing;
 mod elsewhere;
 mod following;
 mod handlers;
+mod jq;
 mod lane;
 mod listening;
 mod login;
@@ -29,6 +30,7 @@ mod verdict;
 
 pub use commands::call::checks::Checks;
 pub use commands::tui::terminal::with_screen;
+pub(crate) use jq::run_if_asked as run_jq_if_asked;
 
 use crate::error::{CommandError, ErrorKind, Notices};
 use crate::render::text::printable;
@@ -245,7 +247,7 @@ fn print_usage(error: &clap::Error) {
     let text = error.render();
     let is_coloured = io::stderr().is_terminal() && printer::allows_colours();
     let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
-    let _ = io::stderr().write_all(format!("mcpreel: {}", printable(&text, is_coloured)).as_bytes());
+    printer::write_lines(&format!("mcpreel: {}", printable(&text, is_coloured)));
 }
 
 /// Ends as the server ended: with its exit code, or by its signal.

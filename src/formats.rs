@@ -15,6 +15,8 @@ pub(crate) mod otlp;
 pub(crate) mod parquet;
 
 use crate::trace::{Event, EventHeader, FileHeader};
+use crate::wire::escaping::Escaping;
+use crate::wire::log_lines::{Guarded, LogLines};
 use std::io::{self, Write};
 
 /// Every format that `export` writes; the first is the default.
@@ -36,8 +38,74 @@ pub struct ExportFormat {
     pub name: &'static str,
     /// What it is, as a help line.
     pub about: &'static str,
+    /// What it consists of.
+    pub content: Content,
+    /// Makes what writes it, for one reel.
+    make: fn(&ExportOptions) -> Box<dyn Exporter>,
+}
+
+/// What a format consists of, and so how the texts of strangers in it are kept from steering a terminal or a build server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// JSON: such characters are escaped, without loss.
+    Json,
+    /// Text: the format makes such characters visible, and a mark stands where a line would begin a command.
+    Text,
+    /// Bytes, which nobody displays.
+    Binary,
+}
+
+impl ExportFormat {
     /// Makes an exporter for one reel.
-    pub exporter: fn(&ExportOptions) -> Box<dyn Exporter>,
+    pub fn exporter(&self, options: &ExportOptions) -> Box<dyn Exporter> {
+        let exporter = (self.make)(options);
+        match self.content {
+            Content::Binary => exporter,
+            Content::Json => Box::new(Harmless { exporter, lines: None }),
+            Content::Text => Box::new(Harmless { exporter, lines: Some(LogLines::default()) }),
+        }
+    }
+}
+
+/// An exporter of JSON, or of text with its lines, whose output does nothing when it is displayed.
+struct Harmless {
+    exporter: Box<dyn Exporter>,
+    lines: Option<LogLines>,
+}
+
+impl Harmless {
+    fn write(
+        &mut self,
+        out: &mut dyn Write,
+        write: impl FnOnce(&mut dyn Exporter, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match &mut self.lines {
+            Some(lines) => write(&mut *self.exporter, &mut Guarded { to: out, lines }),
+            None => write(&mut *self.exporter, &mut Escaping(out)),
+        }
+    }
+}
+
+impl Exporter for Harmless {
+    fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
+        self.write(out, |exporter, out| exporter.begin(header, out))
+    }
+
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.write(out, |exporter, out| exporter.event(event, out))
+    }
+
+    fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
+        self.write(out, |exporter, out| exporter.part(header, part, is_last, out))
+    }
+
+    fn pass_over(&mut self, event: &Event<'_>) {
+        self.exporter.pass_over(event);
+    }
+
+    fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.write(out, |exporter, out| exporter.end(out))
+    }
 }
 
 /// What users can choose about some formats.

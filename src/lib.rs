@@ -58,5 +58,8 @@ pub fn main() -> ExitCode {
     if let Some(code) = process::stdio_bridge::bridge_if_asked() {
         return code;
     }
+    if let Some(code) = cli::run_jq_if_asked() {
+        return code;
+    }
     cli::run()
 }

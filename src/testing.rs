@@ -54,7 +54,7 @@ pub mod diff {
 
 pub mod formats {
     pub use crate::formats::import::{Importer, open_as};
-    pub use crate::formats::{EXPORT, ExportFormat, ExportOptions, Exporter};
+    pub use crate::formats::{Content, EXPORT, ExportFormat, ExportOptions, Exporter};
     pub mod jsonl {
         pub use crate::formats::jsonl::{Reader, write_event, write_header};
     }

@@ -7,9 +7,11 @@
 
 pub(crate) mod edit;
 pub(crate) mod envelope;
+pub(crate) mod escaping;
 pub(crate) mod framing;
 pub mod json;
 mod limit;
+pub(crate) mod log_lines;
 pub(crate) mod mask;
 pub(crate) mod outline;
 pub mod pointer;

@@ -33,7 +33,7 @@ fuzz_target!(|lines: &[u8]| {
 });
 
 fn export(format: &ExportFormat, reel: &[u8]) -> Vec<u8> {
-    let (mut exporter, mut out) = ((format.exporter)(&ExportOptions::default()), Vec::new());
+    let (mut exporter, mut out) = (format.exporter(&ExportOptions::default()), Vec::new());
     exporter.begin(&header(reel), &mut out).expect("a Vec takes all");
     read(reel, |event, _| match event.header.seq % 7 {
         6 => exporter.pass_over(event),

@@ -5,6 +5,7 @@
 //! entry says how many findings it excuses; more of them than that are new.
 
 use super::Located;
+use crate::wire::escaping::indented_json;
 use crate::wire::pointer;
 use crate::wire::text::counted;
 use serde::{Deserialize, Serialize};
@@ -123,8 +124,7 @@ impl Baseline {
     /// Returns the text of the file, the same for the same findings.
     pub fn to_text(&self) -> String {
         let document = Document { version: VERSION, findings: self.entries.iter().map(Entry::of).collect() };
-        let text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        format!("{text}\n")
+        format!("{}\n", indented_json(&document))
     }
 
     /// Returns whether a finding is known, of which there are this many so far, with it.

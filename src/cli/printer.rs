@@ -6,6 +6,7 @@ use super::progress::Progress;
 use crate::error::{CommandError, OF_STDERR};
 use crate::render::findings::wrapped;
 use crate::render::output_buffer::OutputBuffer;
+use crate::render::results;
 use crate::render::style::Palette;
 use crate::render::text::{self, visible_text};
 use anstyle::Style;
@@ -120,7 +121,12 @@ fn shows_progress() -> bool {
 
 /// [`Printer::note`], for code that cannot borrow the printer.
 pub(super) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", on_stderr(&format!("mcpreel: {}", visible_text(text))));
+    write_lines(&(on_stderr(&format!("mcpreel: {}", visible_text(text))) + "\n"));
+}
+
+/// Writes whole lines of safe text to stderr. None of them is a command to a build server.
+pub(super) fn write_lines(lines: &str) {
+    let _ = io::stderr().write_all(text::guarded(lines).as_bytes());
 }
 
 /// A line for stderr, with line breaks between words if stderr is a narrower terminal. A command that the user may copy is
@@ -182,6 +188,24 @@ impl Printer {
     /// Shows webhook secrets from now on: the user asked for the exact bytes.
     pub(super) fn be_exact(&self) {
         self.out.borrow_mut().be_exact();
+    }
+
+    /// Writes lines as they are from now on, also those that are commands to a build server: the user asked for such
+    /// commands, or for exact texts.
+    pub(super) fn allow_commands(&self) {
+        self.out.borrow_mut().allow_commands();
+    }
+
+    /// Writes results in a form for programs.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
+    pub(super) fn results(&self, form: results::Form, text: &str) -> Result<(), CommandError> {
+        if form == results::Form::Github {
+            self.allow_commands();
+        }
+        self.text(text)
     }
 
     /// Stdout for another writer. Flushes the buffer first.
@@ -282,8 +306,7 @@ impl Printer {
     pub(super) fn report(&self, text: impl FnOnce(&Palette) -> String) {
         let _ = self.flush();
         let text = text(&self.complaint_palette);
-        let shown = text::printable(&text, !self.complaint_palette.is_plain());
-        let _ = io::stderr().write_all(shown.as_bytes());
+        write_lines(&text::printable(&text, !self.complaint_palette.is_plain()));
     }
 
     /// The colours of stderr.
@@ -312,7 +335,7 @@ impl Printer {
                 text.push_str(&line(format!("    {}", visible_text(below)), "", String::new()));
             }
         }
-        let _ = io::stderr().write_all(text.as_bytes());
+        write_lines(&text);
     }
 
     /// Asks on the terminal. `done` and `does` say what a yes means: "removed", "removes".

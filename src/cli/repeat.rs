@@ -1,8 +1,8 @@
 //! Repeated messages: how often to send them, what to expect of each result, and the summary.
 
+use crate::cli::jq::{Jq, Program};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::render::jq::Jq;
 use crate::render::line::duration;
 use crate::wire::units::parse_time;
 use clap::Args;
@@ -31,8 +31,10 @@ impl Repeating {
     ///
     /// The expression of `--expect` is invalid.
     pub(super) fn tally(&self) -> Result<Tally, CommandError> {
-        let compile =
-            |code: &String| Jq::compile("--expect", code).map(|jq| (code.clone(), jq)).map_err(CommandError::usage);
+        let compile = |code: &String| {
+            let mut jq = Jq::new(false);
+            jq.compile("--expect", code).map(|program| (jq, program))
+        };
         let expect = self.expect.as_ref().map(compile).transpose()?;
         Ok(Tally { expect, latencies: Vec::new(), taken: 0, failed: 0, error: None })
     }
@@ -46,7 +48,7 @@ impl Repeating {
 
 /// The results so far.
 pub(super) struct Tally {
-    expect: Option<(String, Jq)>,
+    expect: Option<(Jq, Program)>,
     latencies: Vec<Duration>,
     taken: u64,
     failed: u64,
@@ -70,18 +72,18 @@ impl Tally {
     ) {
         self.taken += 1;
         self.latencies.extend(latency);
-        let unmet = self.expect.as_ref().map(|(code, jq)| jq.unmet(code, reported.to_string().as_bytes()));
+        let unmet = self.expect.as_mut().map(|(jq, program)| jq.unmet(*program, reported.to_string().as_bytes()));
         let is_good = match (unmet, judged) {
-            (Some(None), _) => true,
-            (Some(Some(why)), _) => {
+            (Some(Ok(None)), _) => true,
+            (Some(Err(error)), _) | (None, Err(error)) => {
+                self.error.get_or_insert(error);
+                false
+            }
+            (Some(Ok(Some(why))), _) => {
                 context.printer.note(&why);
                 false
             }
             (None, Ok(outcome)) => matches!(outcome, Outcome::Clean),
-            (None, Err(error)) => {
-                self.error.get_or_insert(error);
-                false
-            }
         };
         self.failed += u64::from(!is_good);
     }

@@ -9,6 +9,7 @@ use crate::files::output::{self, Output};
 use crate::render::results::{Form, Results, Suite};
 use crate::render::scenario as render;
 use crate::render::style::Palette;
+use crate::render::text::guarded;
 use crate::scenario::Report;
 use serde_json::json;
 use std::io::Write;
@@ -75,7 +76,7 @@ impl Junit {
     ///
     /// The file cannot be written.
     pub(crate) fn write_text(mut self, text: &str) -> Result<(), CommandError> {
-        self.out.write_all(text.as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))?;
+        self.out.write_all(guarded(text).as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))?;
         self.out.finish()
     }
 }

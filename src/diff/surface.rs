@@ -19,6 +19,7 @@ pub use extract::Extractor;
 pub(crate) use likeness::{Likeness, renamed_tools};
 pub use rules::Effect;
 
+use crate::wire::escaping::indented_json;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -179,7 +180,7 @@ impl Surface {
         if !parts.is_empty() {
             lock["incomplete"] = parts.into();
         }
-        let mut text = serde_json::to_string_pretty(&sorted(&lock)).unwrap_or_default();
+        let mut text = indented_json(&sorted(&lock));
         text.push('\n');
         text
     }

@@ -2,9 +2,10 @@
 //! notification of the client. The handshake is left out, because `call` does it. A request that no command can repeat
 //! becomes a comment that says why.
 
-use super::ExportFormat;
 use super::messages::{ByMessage, Message, MessageExporter};
+use super::{Content, ExportFormat};
 use crate::trace::{Event, EventKind, FileHeader};
+use crate::wire::log_lines::within_line;
 use crate::wire::text::visible;
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use ciborium::Value as Cbor;
@@ -16,7 +17,8 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "commands",
     about: "Shell commands that repeat the client's requests with `mcpreel call`",
-    exporter: |_| Box::new(ByMessage::<Commands>::default()),
+    content: Content::Text,
+    make: |_| Box::new(ByMessage::<Commands>::default()),
 };
 
 /// Messages that make no sense on a connection of their own: those of the handshake, and those about another request.
@@ -174,33 +176,46 @@ fn target(about: &[u8]) -> Option<String> {
     Some(format!("--url {}", quoted(url)?))
 }
 
-/// Returns a word as a POSIX shell reads it; `None` if it contains NUL. Characters that would control a terminal or change
-/// the text direction when the command is displayed are written as octal escapes of `printf`.
+/// Returns a word as a POSIX shell reads it; `None` if it contains NUL. Characters that would control a terminal, change
+/// the text direction or complete the beginning of a build server's command when the command is displayed are written as
+/// octal escapes of `printf`.
 fn quoted(word: &str) -> Option<String> {
-    let is_escaped = |found: char| !matches!(found, '\n' | '\t') && visible(found) != found;
-    if word.contains('\0') || !word.contains(is_escaped) {
-        // With NUL, this fails.
-        return shlex::try_quote(word).ok().map(Cow::into_owned);
+    if word.contains('\0') {
+        return None;
     }
-    let mut out = String::new();
-    let mut rest = word;
-    while let Some(first) = rest.chars().next() {
-        let escaped = is_escaped(first);
-        let (part, after) = rest.split_at(rest.find(|found| is_escaped(found) != escaped).unwrap_or(rest.len()));
-        if escaped {
-            let octal: String = part.bytes().map(|byte| format!("\\{byte:03o}")).collect();
-            out.push_str(&format!("\"$(printf '{octal}')\""));
-        } else {
-            out.push_str(&shlex::try_quote(part).ok()?);
+    let is_steering = |found: char| !matches!(found, '\n' | '\t') && visible(found) != found;
+    let mut lines = within_line();
+    let mut command = lines.next(word.as_bytes(), 0);
+    let (mut out, mut from, mut was_escaped) = (String::new(), 0, false);
+    for (at, found) in word.char_indices() {
+        let is_command = command == Some(at);
+        if is_command {
+            command = lines.next(word.as_bytes(), at + 1);
         }
-        rest = after;
+        let is_escaped = is_command || is_steering(found);
+        if is_escaped != was_escaped && from < at {
+            out.push_str(&part(&word[from..at], was_escaped)?);
+            from = at;
+        }
+        was_escaped = is_escaped;
     }
+    out.push_str(&part(&word[from..], was_escaped)?);
     Some(out)
+}
+
+/// Returns a part of a word as a shell reads it, in escapes of `printf` if wanted.
+fn part(text: &str, is_escaped: bool) -> Option<Cow<'_, str>> {
+    if !is_escaped {
+        return shlex::try_quote(text).ok();
+    }
+    let octal: String = text.bytes().map(|byte| format!("\\{byte:03o}")).collect();
+    Some(format!("\"$(printf '{octal}')\"").into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::log_lines::guarded;
 
     /// The line for a message of the client.
     fn line(message: &[u8]) -> Option<String> {
@@ -258,8 +273,12 @@ mod tests {
         let method = line(br#"{"id":1,"method":"a\u001b[2J%\u202e\u009b"}"#);
         let escaped = r#"mcpreel call a"$(printf '\033')"'[2J%'"$(printf '\342\200\256\302\233')" -- server"#;
         assert_eq!(method.as_deref(), Some(escaped));
-        for word in ["\r\n\u{1b}\n", "\u{7f}'\u{2066}\"$x`\\", "\u{85}é日\t", "", "\n\n"] {
+        let commands = ["a\n::error::x", "\n \u{200b}::x\n\n:::y\n", "x ##[error]y ##vso[z]", "::1", "a::b ##\n[c]"];
+        let steering = ["\r\n\u{1b}\n", "\u{7f}'\u{2066}\"$x`\\", "\u{85}é日\t", "", "\n\n"];
+        for word in steering.into_iter().chain(commands) {
             let word_for_shell = quoted(word).expect("no NUL");
+            let line = format!("mcpreel call {word_for_shell}\n");
+            assert_eq!(guarded(&line), line, "no line begins a command");
             assert!(word_for_shell.chars().all(|found| matches!(found, '\n' | '\t') || visible(found) == found));
             let printed =
                 std::process::Command::new("sh").args(["-c", &format!("printf %s {word_for_shell}")]).output();

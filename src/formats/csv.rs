@@ -1,10 +1,11 @@
 //! Comma-separated values (RFC 4180), an export format for spreadsheets: a row for each message.
 
-use super::ExportFormat;
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
+use super::{Content, ExportFormat};
 use crate::trace::FileHeader;
-use crate::wire::text::visible;
+use crate::wire::json;
+use crate::wire::text::visible_lines;
 use crate::wire::units::millis_of;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,15 +14,16 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "csv",
     about: "A table for spreadsheets, one message per row",
-    exporter: |_| Box::new(ByMessage::<Rows>::default()),
+    content: Content::Text,
+    make: |_| Box::new(ByMessage::<Rows>::default()),
 };
 
 /// The headings of the columns.
 const COLUMNS: [&str; 12] =
     ["seq", "time", "stream", "exchange", "dir", "kind", "method", "id", "latency_ms", "bytes", "flags", "message"];
 
-/// Spreadsheets take a cell that begins with one of these for a formula.
-const FORMULA: &[u8] = b"=+-@\t\r";
+/// Spreadsheets take a cell that begins with one of these for a formula, some also in the width of Chinese characters.
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
 #[derive(Default)]
 struct Rows;
@@ -43,7 +45,7 @@ impl MessageExporter for Rows {
                 message.direction.short().as_bytes().into(),
                 envelope.kind.name().as_bytes().into(),
                 cell(message.method.as_deref().unwrap_or_default().as_bytes()),
-                text(envelope.id.map_or(&b""[..], |id| id.0)),
+                cell(envelope.id.map_or(&b""[..], |id| id.0)),
                 message.latency.map(|time| millis_of(time).to_string()).unwrap_or_default().into_bytes().into(),
                 number(message.len),
                 message.flags.names().collect::<Vec<_>>().join(" ").into_bytes().into(),
@@ -61,23 +63,15 @@ fn row(cells: [Cow<'_, [u8]>; COLUMNS.len()], out: &mut dyn Write) -> io::Result
     writer.flush()
 }
 
-/// Returns a stranger's text as a cell. An apostrophe before a formula makes it text.
+/// Returns a stranger's text as a cell: UTF-8 on visible lines. An apostrophe before a formula makes it text; a number is
+/// no formula.
 fn cell(given: &[u8]) -> Cow<'_, [u8]> {
-    match given.first() {
-        Some(first) if FORMULA.contains(first) => [b"'", &text(given)[..]].concat().into(),
-        _ => text(given),
-    }
-}
-
-/// Returns what programs that read tables accept: UTF-8 without control characters, except for tabs and line ends.
-fn text(given: &[u8]) -> Cow<'_, [u8]> {
-    let is_unreadable = |found: char| found.is_control() && !matches!(found, '\n' | '\r' | '\t');
-    match String::from_utf8_lossy(given) {
-        Cow::Borrowed(text) if !text.contains(is_unreadable) => given.into(),
-        text => {
-            let shown = text.chars().map(|found| if is_unreadable(found) { visible(found) } else { found });
-            shown.collect::<String>().into_bytes().into()
-        }
+    let text = String::from_utf8_lossy(given);
+    let is_formula = text.starts_with(FORMULA) && json::check(given).is_err();
+    match (is_formula, visible_lines(&text)) {
+        (true, shown) => format!("'{shown}").into_bytes().into(),
+        (false, shown) if shown.as_bytes() == given => given.into(),
+        (false, shown) => shown.into_owned().into_bytes().into(),
     }
 }
 
@@ -87,7 +81,15 @@ mod tests {
 
     #[test]
     fn a_formula_becomes_text_and_nothing_else_changes() {
-        for (text, written) in [("=1+1", "'=1+1"), ("@SUM(A1)", "'@SUM(A1)"), ("{\"a\":1}", "{\"a\":1}"), ("", "")] {
+        for (text, written) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("＝1", "'＝1"),
+            ("-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"),
+            ("-1", "-1"),
+            ("{\"a\":1}", "{\"a\":1}"),
+            ("", ""),
+        ] {
             assert_eq!(&*cell(text.as_bytes()), written.as_bytes());
         }
     }
@@ -96,8 +98,9 @@ mod tests {
     fn what_is_not_text_is_replaced() {
         let cells = [
             (&b"=\xff\x00"[..], "'=\u{fffd}\u{2400}"),
-            (b"\xc2\x9b\x1b[1m", "\u{fffd}\u{241b}[1m"),
-            (b"a\n\tb\r", "a\n\tb\r"),
+            (b"\xc2\x9b\x1b[1m\xe2\x80\xae", "\u{fffd}\u{241b}[1m\u{fffd}"),
+            (b"a\r\n\tb\r", "a\n\tb\u{240d}"),
+            (b"\r=1", "'\u{240d}=1"),
         ];
         for (given, written) in cells {
             assert_eq!(&*cell(given), written.as_bytes());

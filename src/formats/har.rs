@@ -5,7 +5,7 @@
 //! writes a WebSocket. An entry is written when it is too large to be held, or at the end; then entries are in the order
 //! in which they began.
 
-use super::{ExportFormat, Exporter, jsonl};
+use super::{Content, ExportFormat, Exporter, jsonl};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags};
 use crate::wire::sse::{SseEvent, data_lines};
 use crate::wire::units::millis_of;
@@ -20,7 +20,8 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "har",
     about: "HTTP archive (HAR 1.2) for browsers and proxies, an entry per HTTP exchange, or per stream without HTTP",
-    exporter: |_| Box::new(Archive::default()),
+    content: Content::Json,
+    make: |_| Box::new(Archive::default()),
 };
 
 /// Entries hold at most this number of bytes together; beyond it, the oldest is written.

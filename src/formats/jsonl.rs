@@ -2,11 +2,13 @@
 //! `docs/json-lines.md` describes the format.
 //!
 //! A payload that is valid JSON on one line is written verbatim as `message`, other text as `text`, other bytes as
-//! `base64`. Importing an export gives the same events, with the same bytes.
+//! `base64`. If a message contains characters that steer a terminal, they are escaped, and the bytes follow as `base64`.
+//! Importing an export gives the same events, with the same bytes.
 
 use super::import::{self, ImportError, ImportFormat, Importer};
-use super::{ExportFormat, Exporter};
+use super::{Content, ExportFormat, Exporter};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
+use crate::wire::escaping::is_inert;
 use crate::wire::{Direction, Framing, json};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -27,7 +29,8 @@ const MAX_LINE_BYTES: u64 = 7_000_000_000;
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "jsonl",
     about: "JSON lines, one event per line; loses nothing",
-    exporter: |_| Box::new(Lines::default()),
+    content: Content::Json,
+    make: |_| Box::new(Lines::default()),
 };
 
 /// JSON lines, for `import`.
@@ -103,6 +106,10 @@ pub fn write_header(header: &FileHeader, out: &mut impl Write) -> io::Result<()>
 /// If writing fails.
 pub fn write_event(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
     write_members(event, created, out)?;
+    if let Some(message) = verbatim(event).filter(|message| !is_inert(message)) {
+        // The message is escaped when it is written, so only these are its bytes.
+        write_base64(message, out)?;
+    }
     out.write_all(b"}\n")
 }
 
@@ -124,7 +131,7 @@ pub(crate) fn write_members(event: &Event<'_>, created: i64, out: &mut impl Writ
 
 /// Returns the number of bytes before an event's payload in its line, if the line contains the payload verbatim.
 pub(crate) fn payload_offset(event: &Event<'_>, created: i64) -> Option<usize> {
-    let payload = verbatim(event)?;
+    let payload = verbatim(event).filter(|message| is_inert(message))?;
     let mut members = Vec::with_capacity(payload.len() + 256);
     write_members(event, created, &mut members).ok()?;
     Some(members.len() - payload.len())
@@ -181,6 +188,10 @@ fn write_other_payload(event: &Event<'_>, out: &mut impl Write) -> io::Result<()
         out.write_all(b",\"text\":")?;
         return Ok(serde_json::to_writer(out, text)?);
     }
+    write_base64(payload, out)
+}
+
+fn write_base64(payload: &[u8], out: &mut impl Write) -> io::Result<()> {
     out.write_all(b",\"base64\":\"")?;
     let mut encoder = EncoderWriter::new(&mut *out, &BASE64);
     encoder.write_all(payload)?;

@@ -1,12 +1,12 @@
 //! Markdown documents, an export format for people: a table with a row for each message, and below it the text of each
 //! error.
 
-use super::ExportFormat;
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
+use super::{Content, ExportFormat};
 use crate::session::participants::Participants;
 use crate::trace::{Event, EventKind, FileHeader};
-use crate::wire::text::{counted, excerpt, visible};
+use crate::wire::text::{counted, excerpt, visible_lines};
 use crate::wire::units::millis_of;
 use crate::wire::{Envelope, MessageKind, json};
 use std::fmt::Write as _;
@@ -16,7 +16,8 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "markdown",
     about: "A Markdown document for people: a table of messages, and the errors",
-    exporter: |_| Box::new(ByMessage::<Document>::default()),
+    content: Content::Text,
+    make: |_| Box::new(ByMessage::<Document>::default()),
 };
 
 /// The headings of the columns, and how their cells stand.
@@ -207,8 +208,7 @@ fn block(text: &str) -> String {
     let text = text.trim_end();
     let start: String = text.chars().take(ERROR_CHARS).collect();
     let more = if start.len() < text.len() { "…" } else { "" };
-    let shown = |found| if matches!(found, '\n' | '\t') { found } else { visible(found) };
-    start.replace("\r\n", "\n").chars().map(shown).collect::<String>() + more
+    visible_lines(&start).into_owned() + more
 }
 
 /// Returns lines as a fenced code block. The fence is longer than every row of backticks in them, so that none ends it.

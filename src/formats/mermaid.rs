@@ -1,7 +1,7 @@
 //! Sequence diagrams in the syntax of Mermaid, an export format: an arrow for each message.
 
-use super::ExportFormat;
 use super::messages::{ByMessage, Message, MessageExporter};
+use super::{Content, ExportFormat};
 use crate::session::participants::Participants;
 use crate::trace::{Event, EventKind, FileHeader, Flags};
 use crate::wire::text::excerpt;
@@ -13,7 +13,8 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "mermaid",
     about: "A Mermaid sequence diagram, one arrow per message",
-    exporter: |_| Box::new(ByMessage::<Diagram>::default()),
+    content: Content::Text,
+    make: |_| Box::new(ByMessage::<Diagram>::default()),
 };
 
 /// Messages of this length, in bytes, are shown with it.

@@ -12,8 +12,9 @@ mod spans;
 mod stream;
 
 use super::messages::ByMessage;
-use super::{ExportFormat, ExportOptions, Exporter};
+use super::{Content, ExportFormat, ExportOptions, Exporter};
 use crate::trace::{Event, EventHeader, FileHeader};
+use crate::wire::escaping::json;
 use crate::wire::mask::masked_bytes;
 use attributes::{Attribute, text, written};
 use context::Ids;
@@ -31,21 +32,24 @@ use std::io::{self, Write};
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "otlp",
     about: "OpenTelemetry spans and metrics (OTLP/JSON), one batch per line",
-    exporter: |options| File::exporter(options, Encoding::Json, &[Signal::Traces, Signal::Metrics]),
+    content: Content::Json,
+    make: |options| File::exporter(options, Encoding::Json, &[Signal::Traces, Signal::Metrics]),
 };
 
 /// Spans in protobuf, for `export`.
 pub(crate) const EXPORT_PROTO: ExportFormat = ExportFormat {
     name: "otlp-proto",
     about: "OpenTelemetry spans (OTLP in protobuf), each batch after its length in four bytes",
-    exporter: |options| File::exporter(options, Encoding::Protobuf, &[Signal::Traces]),
+    content: Content::Binary,
+    make: |options| File::exporter(options, Encoding::Protobuf, &[Signal::Traces]),
 };
 
 /// Metrics in protobuf, for `export`.
 pub(crate) const EXPORT_PROTO_METRICS: ExportFormat = ExportFormat {
     name: "otlp-proto-metrics",
     about: "OpenTelemetry metrics (OTLP in protobuf), in the same form",
-    exporter: |options| File::exporter(options, Encoding::Protobuf, &[Signal::Metrics]),
+    content: Content::Binary,
+    make: |options| File::exporter(options, Encoding::Protobuf, &[Signal::Metrics]),
 };
 
 /// Whose view spans and metrics have.
@@ -93,7 +97,7 @@ impl Encoding {
         let bytes = match self {
             Self::Protobuf => data.encode_to_vec(),
             // These types have nothing that JSON cannot express.
-            Self::Json => serde_json::to_vec(data).unwrap_or_default(),
+            Self::Json => json(data).into_bytes(),
         };
         masked_bytes(&bytes).into_owned()
     }

@@ -178,7 +178,7 @@ const FOLD: usize = 400;
 
 /// Returns the layout of messages in the full format.
 pub(crate) fn full_layout(palette: Palette, fold: bool) -> Layout {
-    Layout { palette, fold: fold.then_some(FOLD), indent: 2, margin: 6 }
+    Layout { palette, fold: fold.then_some(FOLD), indent: 2, margin: 6, is_json: false }
 }
 
 /// Appends the content of an event, as it stands below its line.

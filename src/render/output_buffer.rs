@@ -1,6 +1,7 @@
 //! Buffers output: collects small pieces, and writes large ones directly, so that memory use stays small. Webhook secrets
-//! in it are hidden.
+//! in it are hidden, and no line of it is a command to a build server.
 
+use crate::wire::log_lines::LogLines;
 use crate::wire::mask::Mask;
 use std::io::{self, Write};
 
@@ -14,19 +15,27 @@ pub struct OutputBuffer<W> {
     to: W,
     /// Hides secrets; `None` if the exact bytes are wanted.
     mask: Option<Mask>,
+    /// Guards the lines; `None` if they may be commands.
+    lines: Option<LogLines>,
     failed: Option<io::Error>,
 }
 
 impl<W: Write> OutputBuffer<W> {
     /// Creates a buffer for `to`, which gets everything in larger pieces.
     pub fn new(to: W) -> Self {
-        Self { gathered: Vec::new(), to, mask: Some(Mask::default()), failed: None }
+        Self { gathered: Vec::new(), to, mask: Some(Mask::default()), lines: Some(LogLines::default()), failed: None }
     }
 
     /// Writes the exact bytes from now on, with secrets.
     pub(crate) fn be_exact(&mut self) {
-        self.pass_on();
+        self.allow_commands();
         self.mask = None;
+    }
+
+    /// Writes lines as they are from now on, also those that are commands to a build server.
+    pub(crate) fn allow_commands(&mut self) {
+        self.pass_on();
+        self.lines = None;
     }
 
     /// Returns the buffer, to append small pieces. Call [`OutputBuffer::relieve`] regularly to limit its size.
@@ -55,7 +64,7 @@ impl<W: Write> OutputBuffer<W> {
         }
         self.pass_on();
         if self.mask.as_mut().is_none_or(|mask| mask.passes(bytes)) {
-            return self.try_to(|to| to.write_all(bytes));
+            return self.write_out(bytes);
         }
         self.gathered.extend_from_slice(bytes);
         self.pass_on();
@@ -68,6 +77,11 @@ impl<W: Write> OutputBuffer<W> {
     pub fn flush(&mut self) -> io::Result<()> {
         self.pass_on();
         self.failure()
+    }
+
+    /// Returns whether something could not be written.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.is_some()
     }
 
     /// Reports a write error, once.
@@ -84,16 +98,18 @@ impl<W: Write> OutputBuffer<W> {
             mask.hide(&mut gathered);
         }
         if !gathered.is_empty() {
-            self.try_to(|to| to.write_all(&gathered));
+            self.write_out(&gathered);
         }
         self.gathered = gathered;
         self.gathered.clear();
         self.gathered.shrink_to(2 * FLUSH_BYTES);
     }
 
-    fn try_to(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) {
+    /// Writes bytes without secrets.
+    fn write_out(&mut self, bytes: &[u8]) {
+        let bytes = self.lines.as_mut().map_or(bytes.into(), |lines| lines.guarded(bytes));
         if self.failed.is_none() {
-            self.failed = write(&mut self.to).err();
+            self.failed = self.to.write_all(&bytes).err();
         }
     }
 }

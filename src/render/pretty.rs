@@ -4,6 +4,7 @@
 use super::line::{is_printable, visible};
 use super::output_buffer::OutputBuffer;
 use super::style::Palette;
+use super::text::Escaping;
 use crate::wire::json;
 use anstyle::Style;
 use std::io::Write;
@@ -19,18 +20,23 @@ pub struct Layout {
     pub indent: usize,
     /// Spaces before each line.
     pub margin: usize,
+    /// Whether the output is for programs: characters that steer a terminal are escaped, so that it stays JSON with the
+    /// same strings. For people, they are made visible.
+    pub is_json: bool,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { palette: Palette::plain(), fold: None, indent: 2, margin: 0 }
+        Self { palette: Palette::plain(), fold: None, indent: 2, margin: 0, is_json: false }
     }
 }
 
 /// Appends `text`, pretty-printed. Text that is not JSON is kept as it is, with control characters made visible.
 pub fn pretty<W: Write>(text: &[u8], layout: &Layout, out: &mut OutputBuffer<W>) {
     let coloured = !layout.palette.is_plain();
-    let mut printer = Printer { text, layout, coloured, printable: is_printable(text), out, depth: 0 };
+    // Escaping looks for more than what is not printable.
+    let printable = !layout.is_json && is_printable(text);
+    let mut printer = Printer { text, layout, coloured, printable, out, depth: 0 };
     printer.margin();
     let mut at = 0;
     while at < text.len() {
@@ -195,6 +201,10 @@ impl<W: Write> Printer<'_, '_, W> {
 
     /// Writes text from others so that no control character reaches the terminal, valid UTF-8 or not.
     fn plain(&mut self, text: &[u8]) {
+        if self.layout.is_json {
+            // Write errors are reported by the output buffer.
+            return drop(Escaping(&mut *self.out).write_all(text));
+        }
         if self.printable || is_printable(text) {
             return self.out.append(text);
         }
@@ -226,6 +236,13 @@ mod tests {
         let text = r#"{"a":[1.0,1e400,{}, [ ]],"b":{"c":"\u0041\/"},"a":null}"#;
         let expected = "{\n  \"a\": [\n    1.0,\n    1e400,\n    {},\n    []\n  ],\n  \"b\": {\n    \"c\": \"\\u0041\\/\"\n  },\n  \"a\": null\n}";
         assert_eq!(laid_out(text, Layout::default()), expected);
+    }
+
+    #[test]
+    fn for_programs_it_stays_json_with_the_same_strings() {
+        let text = "{\"\u{202e}\":\"\u{9b}2J ##[error]\",\"b\":1.0}";
+        let out = laid_out(text, Layout { is_json: true, ..Layout::default() });
+        assert_eq!(out, "{\n  \"\\u202e\": \"\\u009b2J ##\\u005berror]\",\n  \"b\": 1.0\n}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Makes text from others safe to display: nothing in it can control a terminal or break a line.
 
 use super::mask::masked;
+use std::borrow::Cow;
 use std::fmt;
 
 /// The byte order mark of UTF-8, which says nothing: UTF-8 has only one order.
@@ -21,6 +22,15 @@ pub fn visible(found: char) -> char {
 /// hidden.
 pub fn visible_text(text: &str) -> String {
     masked(text).chars().map(visible).collect()
+}
+
+/// Returns a text of several lines in a form that is safe on a terminal: line ends and tabs stay.
+pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
+    let is_odd = |found: char| !matches!(found, '\n' | '\t') && visible(found) != found;
+    if !text.contains(is_odd) {
+        return text.into();
+    }
+    text.replace("\r\n", "\n").chars().map(|found| if is_odd(found) { visible(found) } else { found }).collect()
 }
 
 /// Returns the beginning of a text, at most `max` characters, on one safe line; white space becomes single spaces.

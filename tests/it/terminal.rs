@@ -189,15 +189,16 @@ fn json_of_a_reel_has_the_strings_that_it_holds() {
     stage.import("evil.reel", evil_lines());
     let shown = stage.ok(&["show", "evil.reel", "--format", "json"]).out();
     let exported = stage.ok(&["export", "evil.reel"]).out();
-    assert!(exported.contains('\u{9b}'), "an export keeps every byte");
+    assert!(!exported.contains('\u{9b}'), "an export is escaped");
     let parsed =
         |text: &str| -> Vec<Value> { text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect() };
     let (shown, exported) = (parsed(&shown), parsed(&exported));
     assert_eq!(shown.len() + 1, exported.len());
     for (shown, exported) in shown.iter().zip(&exported[1..]) {
-        for (name, value) in exported.as_object().expect("an object") {
-            assert_eq!(&shown[name], value, "{name}");
-        }
+        // An export also has the bytes of a message that is escaped.
+        let is_added = |name: &str| name == "base64" && !exported["message"].is_null();
+        let members = exported.as_object().expect("an object").iter();
+        members.filter(|(name, _)| !is_added(name)).for_each(|(name, value)| assert_eq!(&shown[name], value, "{name}"));
     }
     let info = stage.info("evil.reel");
     assert_eq!((info["label"].as_str(), info["notes"][EVIL].as_str()), (Some(EVIL), Some(EVIL)));

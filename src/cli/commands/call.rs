@@ -5,6 +5,7 @@ pub(in crate::cli) mod checks;
 mod overview;
 
 use crate::cli::client_session::{self, ClientOptions};
+use crate::cli::jq::{Jq, Program, Reply};
 use crate::cli::redaction::RedactOptions;
 use crate::cli::repeat::{Repeating, Tally};
 use crate::cli::secret_warning::Shared;
@@ -14,17 +15,19 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
 use crate::host::client::{Answer, Handshake, Params};
 use crate::render::answer::{attachments, laid_out};
-use crate::render::jq::Jq;
 use crate::render::line;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::text::Escaping;
 use crate::runtime;
 use crate::runtime::client::{Closing, Connection, Failure};
 use crate::runtime::parameters;
+use crate::wire::text::excerpt;
 use crate::wire::units::millis;
 use crate::wire::{Envelope, json, tree};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -163,14 +166,8 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         None => Params::Absent,
         Some(text) => Params::Raw(text),
     };
-    let jq = args.jq.as_deref().map(|code| Jq::compile("--jq", code)).transpose().map_err(CommandError::usage)?;
-    let mut printing = Printing {
-        args,
-        jq: jq.map(|jq| jq.printing(context.printer.is_terminal)),
-        saved: 0,
-        number: 0,
-        has_failed: false,
-    };
+    let mut printing =
+        Printing { args, jq: JqOption::of(args.jq.as_deref(), context)?, saved: 0, number: 0, has_failed: false };
     let mut tally = args.repeating.tally()?;
     runtime::block_on(async {
         let (link, server) = client_session::start(&args.target, &args.client, context).await?;
@@ -212,6 +209,7 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
     let mut shared = Shared::new(&args.redact, args.format == Format::Human && context.printer.is_terminal)?;
     let broken = |checks, error| checks::report_broken((path, checks), error, args, context);
     let checks = checks::Checks::read(path).map_err(|error| broken(None, error))?;
+    let mut jq = checks.compile().map_err(|error| broken(Some(&checks), error))?;
     runtime::block_on(async {
         let started = client_session::start(&args.target, &args.client, context).await;
         let (link, server) = started.map_err(|error| broken(Some(&checks), error))?;
@@ -222,10 +220,11 @@ fn run_file(path: &Path, args: &CallArgs, context: &Context) -> Result<Outcome, 
                 return Err(broken(Some(&checks), error));
             }
         };
-        let (results, failure) = checks.run(&mut connection, &mut shared, context).await;
+        let (results, failure) = checks.run(&mut connection, &mut jq, &mut shared, context).await;
         let outcome = checks::print(&results, args, &mut shared, context);
         let outcome =
             outcome.and_then(|outcome| context.printer.flush().map(|()| outcome).map_err(CommandError::output));
+        let outcome = outcome.and_then(|outcome| jq.check().map(|()| outcome));
         match failure {
             Some(failure) => {
                 let error = client_session::failed(failure, &connection.runner.said);
@@ -293,15 +292,40 @@ async fn repeat(
     Ok(())
 }
 
-fn raw(message: &[u8]) -> Result<Box<serde_json::value::RawValue>, CommandError> {
-    serde_json::from_slice(message)
+/// Fails for what is not JSON: programs get JSON or nothing.
+fn check_json(content: &[u8]) -> Result<(), CommandError> {
+    json::check(content).map_err(|reason| {
+        let shown = excerpt(&String::from_utf8_lossy(content), MAX_SHOWN);
+        CommandError::new(ErrorKind::Peer, format!("the result is not JSON: {reason}: {shown}"))
+            .hint("--record FILE keeps its exact bytes, and `mcpreel show --full FILE` shows them")
+    })
+}
+
+/// The maximum number of characters of a result that is not JSON that are shown.
+const MAX_SHOWN: usize = 200;
+
+/// What `--format envelope` prints.
+#[derive(Serialize)]
+struct ShownEnvelope<'a> {
+    /// As it was received: a value in memory does not have every number.
+    message: Box<RawValue>,
+    latency_ms: f64,
+    era: &'static str,
+    version: &'a str,
+}
+
+/// Returns a message on one line.
+fn raw(message: &[u8]) -> Result<Box<RawValue>, CommandError> {
+    // In JSON, line ends stand between values only.
+    let line: Vec<u8> = message.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
+    serde_json::from_slice(&line)
         .map_err(|error| CommandError::new(ErrorKind::Peer, format!("the response is not JSON: {error}")))
 }
 
 /// Prints answers in the form that the user wants.
 struct Printing<'a> {
     args: &'a CallArgs,
-    jq: Option<Jq>,
+    jq: Option<JqOption>,
     /// The number of files that were saved.
     saved: usize,
     /// The number in the name of the last one.
@@ -318,19 +342,24 @@ impl Printing<'_> {
             (Some(folder), Some(result)) => self.save(folder, result, context),
             _ => Ok(()),
         };
-        match (&self.jq, self.args.format) {
-            (Some(jq), _) => run_jq(jq, content, context)?,
+        match (&mut self.jq, self.args.format) {
+            (Some(jq), _) => jq.run(content, context)?,
             (None, Format::Envelope) => {
-                let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
-                context.printer.json(&json!({
-                    "message": message, "latency_ms": millis(answer.latency),
-                    "era": handshake.era.name(), "version": handshake.version_text,
-                }))?;
+                check_json(&answer.message)?;
+                context.printer.json(&ShownEnvelope {
+                    message: raw(&answer.message)?,
+                    latency_ms: millis(answer.latency),
+                    era: handshake.era.name(),
+                    version: &handshake.version_text,
+                })?;
             }
-            (None, Format::Json) => context.printer.append(|out| {
-                let _ = Escaping(&mut *out).write_all(content);
-                out.append(b"\n");
-            })?,
+            (None, Format::Json) => {
+                check_json(content)?;
+                context.printer.append(|out| {
+                    let _ = Escaping(&mut *out).write_all(content);
+                    out.append(b"\n");
+                })?;
+            }
             // The other formats are those of checks.
             (None, _) => self.lay_out(content, envelope.result.is_some(), context)?,
         }
@@ -352,14 +381,19 @@ impl Printing<'_> {
     fn lay_out(&self, content: &[u8], is_result: bool, context: &Context) -> Result<(), CommandError> {
         let (palette, width) = (context.printer.palette, context.printer.width);
         let wanted = context.printer.is_terminal && is_result;
+        let checked = check_json(content);
+        if !context.printer.is_terminal && checked.is_err() {
+            return checked;
+        }
         if let Some(text) = wanted.then(|| laid_out(self.args.method(), content, &palette, width)).flatten() {
             return context.printer.line(&text);
         }
-        let layout = Layout { palette, ..Layout::default() };
+        let layout = Layout { palette, is_json: !context.printer.is_terminal, ..Layout::default() };
         context.printer.append(|out| {
             pretty(content, &layout, out);
             out.append(b"\n");
-        })
+        })?;
+        checked
     }
 
     /// The next path in a folder at which there is no file.
@@ -395,8 +429,35 @@ impl Printing<'_> {
     }
 }
 
-fn run_jq(jq: &Jq, content: &[u8], context: &Context) -> Result<(), CommandError> {
-    let mut ran = Ok(());
-    context.printer.append(|out| ran = jq.run(content, None, out))?;
-    ran.map_err(|reason| CommandError::new(ErrorKind::Unmet, format!("--jq: {reason}")))
+/// The program of `--jq`.
+struct JqOption {
+    jq: Jq,
+    program: Program,
+}
+
+impl JqOption {
+    fn of(code: Option<&str>, context: &Context) -> Result<Option<Self>, CommandError> {
+        let Some(code) = code else { return Ok(None) };
+        let mut jq = Jq::new(context.printer.is_terminal);
+        let program = jq.compile("--jq", code)?;
+        Ok(Some(Self { jq, program }))
+    }
+
+    /// Prints what the program makes of a JSON text: strings as they are.
+    fn run(&mut self, content: &[u8], context: &Context) -> Result<(), CommandError> {
+        context.printer.allow_commands();
+        let (mut ran, mut failed) = (Ok(()), None);
+        context.printer.append(|out| {
+            let mut take = |_: Option<u64>, reply: Reply<'_>| {
+                match reply {
+                    Reply::Output(lines) => out.append(lines),
+                    Reply::Failed(reason) => failed = Some(format!("--jq: {reason}")),
+                }
+                !out.has_failed()
+            };
+            ran = self.jq.run(self.program, None, (content, None), &mut take).and_then(|()| self.jq.finish(&mut take));
+        })?;
+        ran?;
+        failed.map_or(Ok(()), |failed| Err(CommandError::new(ErrorKind::Unmet, failed)))
+    }
 }

@@ -8,6 +8,7 @@ use crate::explain::{self, Subject, Topic};
 use crate::proposals::Registry;
 use crate::protocol::Revision;
 use crate::render::explain as render;
+use crate::render::text::indented_json;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -156,6 +157,6 @@ fn print_schema(
         return Err(CommandError::usage(format!("{method} has no {wanted}")));
     };
     let schema = part.definition.standalone(&format!("{} of {method}", part.name));
-    let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    let text = indented_json(&schema);
     context.printer.line(&text)
 }

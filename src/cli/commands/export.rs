@@ -156,7 +156,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let warning = SecretWarning::of_reel(&args.redact, reader.header())?;
     let mut out = MaskedWriter::new(Output::create(&args.output, args.force)?);
     let options = ExportOptions { telemetry: args.telemetry.settings(false, false) };
-    let mut file = (args.format().exporter)(&options);
+    let mut file = args.format().exporter(&options);
     let exporter = sending.as_mut().map_or(&mut *file, |sending| sending as &mut dyn Exporter);
     let mut export = Export { exporter, selection, warning, out: &mut out, read: 0, written: 0, is_damaged: false };
     let mut progress = context.printer.progress_through("exporting", &path);

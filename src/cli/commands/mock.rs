@@ -14,6 +14,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
 use crate::process::threads;
 use crate::record::startup_error;
+use crate::render::text::json;
 use crate::replay::Substitutions;
 use crate::replay::mock::{Fault, Library, Matching, MockSession, Report, Settings};
 use crate::runtime;
@@ -272,7 +273,9 @@ impl Mock<'_> {
         let mut shared = Shared::new(self.redact, self.report.is_none() && io::stderr().is_terminal())?;
         self.reels.iter().try_for_each(|reel| shared.learn(reel))?;
         match self.report {
-            Some(path) => output::write_whole(path, format!("{}\n", shared.json(report.to_json(library))).as_bytes())?,
+            Some(path) => {
+                output::write_whole(path, format!("{}\n", json(&shared.json(report.to_json(library)))).as_bytes())?
+            }
             None => {
                 let text = shared.text(report.to_text(library));
                 context.printer.report(|_| text);

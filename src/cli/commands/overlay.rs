@@ -14,6 +14,7 @@ use crate::record::recording::OnExisting;
 use crate::record::stdio::described;
 use crate::record::stdio_to_url::{self, ServerEnd, SharedSession};
 use crate::redact;
+use crate::render::text::indented_json;
 use crate::runtime;
 use crate::runtime::overlay::{OverlayNotice, OverlayNoticeCallback, laid_over, watch};
 use crate::runtime::server_link;
@@ -87,7 +88,7 @@ pub(crate) struct OverlayArgs {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandError> {
     let Some(file) = args.file.as_ref().filter(|_| !args.schema) else {
-        let text = serde_json::to_string_pretty(&schema()).unwrap_or_default();
+        let text = indented_json(&schema());
         return context.printer.line(&text).map(|()| Outcome::Clean);
     };
     let text = read_text(file, LARGE).map_err(|error| CommandError::reading(file, &error))?;

@@ -326,7 +326,7 @@ impl ServeCommon {
     pub(super) fn write_reports(&self, reports: &[Value]) -> Result<(), CommandError> {
         let Some(path) = &self.report else { return Ok(()) };
         let mut shared = Shared::new(&self.redact, false)?;
-        let lines: String = reports.iter().map(|report| shared.text(format!("{report}\n"))).collect();
+        let lines: String = reports.iter().map(|report| shared.text(text::json(report) + "\n")).collect();
         output::write_whole(path, lines.as_bytes())?;
         shared.print();
         Ok(())

@@ -9,6 +9,7 @@ mod tree;
 mod whole;
 
 use crate::cli::following::{FOLLOW_PAUSE, GrowingReel};
+use crate::cli::jq::Jq;
 use crate::cli::packs::PackOptions;
 use crate::cli::pager::PagerOptions;
 use crate::cli::printer::note;
@@ -21,7 +22,6 @@ use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
 use crate::render::event::Clock;
-use crate::render::jq::Jq;
 use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
 use crate::session::selection::Selection;
@@ -344,8 +344,14 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
     let format = match (&args.jq, args.raw, args.full) {
         (Some(code), ..) => {
             let hint = "each event is an object, with its message in .message; for example: .message.params.name";
-            let jq = Jq::compile("--jq", code).map_err(|error| CommandError::usage(error).hint(hint))?;
-            forms::Kind::Jq { program: jq.printing(context.printer.is_terminal), without_large: args.without_large }
+            let mut jq = Jq::new(context.printer.is_terminal);
+            let program = jq.compile("--jq", code).map_err(|error| match error.hints.is_empty() {
+                true => error.hint(hint),
+                false => error,
+            })?;
+            // Scripts get strings as they are.
+            context.printer.allow_commands();
+            forms::Kind::Jq { jq: Box::new(jq), program, without_large: args.without_large }
         }
         (None, true, _) => {
             context.printer.be_exact();
@@ -578,7 +584,7 @@ impl Show<'_> {
                 }
                 None if is_last_look || source.has_ended() => break,
                 None => {
-                    context.printer.flush().map_err(CommandError::output)?;
+                    self.form.release(context)?;
                     // Events that were written before the session ended are still read.
                     is_last_look = !goes_on();
                     if !is_last_look {

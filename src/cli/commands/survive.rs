@@ -2,6 +2,7 @@
 
 use crate::cli::client_session::Overwriting;
 use crate::cli::own_line::check_words;
+use crate::cli::printer::write_lines;
 use crate::cli::printer::{Format, note};
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::Shared;
@@ -20,7 +21,6 @@ use crate::runtime::shared_recorder::SharedRecorder;
 use crate::wire::units::parse_time;
 use clap::Args;
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -139,5 +139,5 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
 /// Copies the client's output to stderr, line by line.
 fn copy_out(bytes: &[u8]) {
     let shown: Vec<String> = String::from_utf8_lossy(bytes).split('\n').map(visible_text).collect();
-    let _ = write!(std::io::stderr(), "{}", shown.join("\n"));
+    write_lines(&shown.join("\n"));
 }

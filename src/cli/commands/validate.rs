@@ -160,7 +160,7 @@ fn report_broken(
             let mut out = String::new();
             // Writing to a string cannot fail.
             let _ = form.write(&results, &mut out);
-            context.printer.text(&out)
+            context.printer.results(form, &out)
         }
     };
     printed.err().unwrap_or(error)
@@ -308,7 +308,10 @@ fn print(
         None if args.follow => findings::summary(run, &printer.palette, &mut out),
         None => findings::text(run, printer.width.unwrap_or(LIVE_LINES), &printer.palette, &mut out),
     };
-    printer.text(&out)?;
+    match args.format.for_programs() {
+        Some(form) => printer.results(form, &out)?,
+        None => printer.text(&out)?,
+    }
     match args.format {
         Form::Human => args.redact.warn_of_text(&out, printer),
         _ => args.redact.warn_of_report(&out),

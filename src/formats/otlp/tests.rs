@@ -55,7 +55,7 @@ fn telemetry(settings: Settings, entries: &[Entry]) -> (Vec<Span>, Vec<Metric>) 
 }
 
 fn session() -> Vec<u8> {
-    written((EXPORT.exporter)(&ExportOptions::default()), &messages())
+    written(EXPORT.exporter(&ExportOptions::default()), &messages())
 }
 
 const C2S: Flags = Flags(0);
@@ -156,13 +156,13 @@ fn metrics_are_durations_by_method_tool_and_error() {
 
 #[test]
 fn protobuf_has_the_same_spans() {
-    let bytes = written((EXPORT_PROTO.exporter)(&ExportOptions::default()), &messages());
+    let bytes = written(EXPORT_PROTO.exporter(&ExportOptions::default()), &messages());
     let (length, rest) = bytes.split_first_chunk::<4>().expect("a length");
     assert_eq!(u32::from_be_bytes(*length) as usize, rest.len());
     let lines = String::from_utf8(session()).expect("text");
     let data: TracesData = serde_json::from_str(lines.lines().next().expect("spans")).expect("OTLP/JSON");
     assert_eq!(TracesData::decode(rest).expect("protobuf"), data);
-    let bytes = written((EXPORT_PROTO_METRICS.exporter)(&ExportOptions::default()), &messages());
+    let bytes = written(EXPORT_PROTO_METRICS.exporter(&ExportOptions::default()), &messages());
     let metrics: MetricsData = serde_json::from_str(lines.lines().nth(1).expect("metrics")).expect("OTLP/JSON");
     assert_eq!(MetricsData::decode(&bytes[4..]).expect("protobuf"), metrics);
 }
@@ -170,7 +170,7 @@ fn protobuf_has_the_same_spans() {
 #[test]
 fn large_recordings_come_in_batches() {
     let message = r#"{"jsonrpc":"2.0","method":"notifications/message"}"#;
-    let lines = String::from_utf8(written((EXPORT.exporter)(&ExportOptions::default()), &[(S2C, 1, message); 600]))
+    let lines = String::from_utf8(written(EXPORT.exporter(&ExportOptions::default()), &[(S2C, 1, message); 600]))
         .expect("text");
     let count = |line: &str| serde_json::from_str::<TracesData>(line).map_or(0, |data| spans(&data).len());
     assert_eq!(lines.lines().take(3).map(count).collect::<Vec<_>>(), [256, 256, 88]);

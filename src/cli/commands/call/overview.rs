@@ -1,10 +1,9 @@
 //! `call` without a method: what the server offers.
 
-use super::{CallArgs, Format, run_jq};
+use super::{CallArgs, Format, JqOption};
 use crate::cli::{Context, Outcome, offers};
 use crate::diff::surface::Surface;
 use crate::error::CommandError;
-use crate::render::jq::Jq;
 use crate::render::offers::text;
 use crate::runtime;
 
@@ -25,7 +24,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         return Err(CommandError::usage(format!("{option} needs a method"))
             .hint("name it: mcpreel call tools/list; without one, mcpreel lists what the server offers"));
     }
-    let jq = args.jq.as_deref().map(|code| Jq::compile("--jq", code)).transpose().map_err(CommandError::usage)?;
+    let jq = JqOption::of(args.jq.as_deref(), context)?;
     runtime::block_on(offers::of_server(&args.target, &args.client, context, |surface| {
         for kind in surface.incomplete() {
             context.printer.note(&format!("the last page of {} is missing", kind.method()));
@@ -37,14 +36,14 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
     Ok(Outcome::Clean)
 }
 
-fn print(surface: &Surface, jq: Option<Jq>, format: Format, context: &Context) -> Result<(), CommandError> {
+fn print(surface: &Surface, jq: Option<JqOption>, format: Format, context: &Context) -> Result<(), CommandError> {
     let lock = surface.to_lock();
     match jq {
-        Some(jq) => run_jq(&jq.printing(context.printer.is_terminal), lock.as_bytes(), context),
+        Some(mut jq) => jq.run(lock.as_bytes(), context),
         None if context.printer.is_terminal && format == Format::Human => {
             let (palette, width) = (context.printer.palette, context.printer.width);
             context.printer.text(&text(surface, &palette, width))
         }
-        None => context.printer.text(&lock),
+        None => context.printer.write(lock.as_bytes()),
     }
 }

@@ -6,6 +6,7 @@ use crate::check::{Check, CheckedReel, Located, Run};
 use crate::cli::Context;
 use crate::cli::following;
 use crate::cli::packs::PackOptions;
+use crate::cli::printer::write_lines;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::Shared;
 use crate::error::{CommandError, ErrorKind};
@@ -17,7 +18,7 @@ use crate::render::text::printable;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::{Item, ReelReader};
 use std::cell::RefCell;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,6 +135,6 @@ impl Watcher {
     }
 
     fn print(&self, text: &str) {
-        let _ = io::stderr().write_all(printable(text, !self.palette.is_plain()).as_bytes());
+        write_lines(&printable(text, !self.palette.is_plain()));
     }
 }

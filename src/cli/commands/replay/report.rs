@@ -171,7 +171,7 @@ pub(super) fn write(
         out
     };
     if let Some(form) = format.for_programs() {
-        context.printer.text(&written(form))?;
+        context.printer.results(form, &written(form))?;
     }
     if let Some(junit) = junit {
         junit.write_text(&written(results::Form::Junit))?;

@@ -71,7 +71,7 @@ fn write_reel(source: &TwicePath, out: impl Write) -> Result<(), CommandError> {
 }
 
 fn write_text(format: &ExportFormat, source: &TwicePath, out: &mut impl Write) -> Result<(), CommandError> {
-    let mut exporter = (format.exporter)(&ExportOptions::default());
+    let mut exporter = format.exporter(&ExportOptions::default());
     exporter.begin(source.open()?.reader.header(), out).map_err(CommandError::output)?;
     source.each_event(|event| exporter.event(event, out).map_err(CommandError::output))?;
     exporter.end(out).map_err(CommandError::output)

@@ -3,12 +3,12 @@
 use super::View;
 use super::print_worker::PrintWorker;
 use crate::cli::Context;
+use crate::cli::jq::{Jq, Program, Reply};
 use crate::cli::printer::{OwnOutput, Printer};
 use crate::error::CommandError;
 use crate::formats::jsonl;
 use crate::render::brackets::Brackets;
 use crate::render::event::{self, Clock, Described, EventLines, full_layout, write_full};
-use crate::render::jq::Jq;
 use crate::render::line::{self, Arrow, Line};
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::sequence;
@@ -47,8 +47,10 @@ pub(super) enum Kind {
     Raw,
     /// The results of a jq program.
     Jq {
+        /// What runs programs.
+        jq: Box<Jq>,
         /// The program.
-        program: Jq,
+        program: Program,
         /// Whether it runs without the message if that has too many values.
         without_large: bool,
     },
@@ -261,7 +263,9 @@ impl Form {
             self.print_worker = Some(print_worker);
             return Ok(());
         }
-        context.printer.append(|out| self.write(shown, context, out))?;
+        let mut written = Ok(());
+        context.printer.append(|out| written = self.write(shown, context, out))?;
+        written?;
         match &mut self.kind {
             Kind::Table(rows) if rows.len() >= TABLE_ROWS => {
                 let rows = std::mem::take(rows);
@@ -289,11 +293,27 @@ impl Form {
     ///
     /// The output cannot be written.
     pub(super) fn release(&mut self, context: &Context) -> Result<(), CommandError> {
+        self.finish_jq(context)?;
         let printed = self.print_worker.as_mut().map_or_else(|| context.printer.flush(), PrintWorker::hand_over);
         printed.map_err(CommandError::output)
     }
 
-    fn write(&mut self, shown: &Shown<'_>, context: &Context, out: &mut OutputBuffer<OwnOutput>) {
+    /// Prints the results of a jq program that are still missing.
+    fn finish_jq(&mut self, context: &Context) -> Result<(), CommandError> {
+        let Kind::Jq(jq, _) = &mut self.kind else { return Ok(()) };
+        let (failures, mut finished) = (&mut self.failures, Ok(()));
+        context.printer.append(|out| {
+            finished = jq.finish(&mut |seq, reply: Reply<'_>| take(seq, reply, failures, out, context))
+        })?;
+        finished
+    }
+
+    fn write(
+        &mut self,
+        shown: &Shown<'_>,
+        context: &Context,
+        out: &mut OutputBuffer<OwnOutput>,
+    ) -> Result<(), CommandError> {
         match &mut self.kind {
             Kind::Raw if let Some(head) = head_lines(&shown.event) => {
                 out.append(head.join("\n").as_bytes());
@@ -307,7 +327,7 @@ impl Form {
                 json_members(&shown.event, self.created, out);
                 json_words(shown, self.lines.clock().latency(shown.placed), out.gathered());
             }
-            Kind::Jq { program, without_large } => {
+            Kind::Jq { jq, program, without_large } => {
                 let mut text = Vec::new();
                 // Writing to memory cannot fail.
                 let message = jsonl::write_members_apart(&shown.event, self.created, &mut text).unwrap_or_default();
@@ -315,12 +335,9 @@ impl Form {
                 // The program may take a secret to pieces, which would not be recognised.
                 let (text, message) = (masked_bytes(&text), message.map(masked_bytes));
                 let message = message.filter(|message| !*without_large || tree::fits(message).is_ok());
-                if let Err(reason) = program.run(&text, message.as_deref(), out) {
-                    self.failures += 1;
-                    if self.failures <= FAILURES_REPORTED {
-                        context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));
-                    }
-                }
+                let (failures, seq) = (&mut self.failures, shown.event.header.seq);
+                let mut take = |seq, reply: Reply<'_>| take(seq, reply, failures, out, context);
+                return jq.run(*program, Some(seq), (&text, message.as_deref()), &mut take);
             }
             Kind::Full { fold } => {
                 let layout = full_layout(self.palette, *fold);
@@ -333,6 +350,7 @@ impl Form {
                 picture.steps.take(&shown.event, shown.method, (shown.placed, shown.words), true, rules.collect());
             }
         }
+        Ok(())
     }
 
     fn in_words(&mut self, shown: &Shown<'_>, out: &mut Vec<u8>) {
@@ -361,6 +379,7 @@ impl Form {
     ///
     /// The output cannot be written.
     pub(super) fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
+        self.finish_jq(context)?;
         if let Some(more) = self.failures.checked_sub(FAILURES_REPORTED).filter(|more| *more > 0) {
             context.printer.note(&format!("… and {more} more"));
         }
@@ -381,6 +400,26 @@ impl Form {
             _ => Ok(()),
         }
     }
+}
+
+/// Takes what comes of a jq program. Returns whether it can be printed.
+fn take(
+    seq: Option<u64>,
+    reply: Reply<'_>,
+    failures: &mut u64,
+    out: &mut OutputBuffer<OwnOutput>,
+    context: &Context,
+) -> bool {
+    match reply {
+        Reply::Output(lines) => out.append(lines),
+        Reply::Failed(reason) => {
+            *failures += 1;
+            if *failures <= FAILURES_REPORTED {
+                context.printer.note(&format!("--jq at event {}: {reason}", seq.unwrap_or_default()));
+            }
+        }
+    }
+    !out.has_failed()
 }
 
 /// The first members of an event's object: those that were recorded.

@@ -872,7 +872,7 @@ fn a_table_for_spreadsheets() {
         format!(
             r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",,44,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
         ),
-        format!("1,{time},1,2,s2c,noise,,,,16,injected,\"'-noise \"\"quoted\"\"\r\"\n"),
+        format!("1,{time},1,2,s2c,noise,,,,16,injected,\"'-noise \"\"quoted\"\"␍\"\n"),
     ];
     assert_eq!(table, expected.join("\n"));
 }

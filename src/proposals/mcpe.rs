@@ -204,9 +204,9 @@ pub(crate) fn delivers(delivery: &Value, in_batches: bool) -> bool {
 fn outcome(result: &Value) -> Option<Value> {
     super::tool_outcome(result).or_else(|| {
         let text = result["content"].as_array()?.iter().find_map(|block| block["text"].as_str())?;
-        match serde_json::from_str(text) {
-            Ok(Value::Bool(false)) => Some(serde_json::json!({"success": false})),
-            Ok(list @ Value::Array(_)) => Some(serde_json::json!({"subscriptions": list})),
+        match json::parsed(text.as_bytes()) {
+            Some(Value::Bool(false)) => Some(serde_json::json!({"success": false})),
+            Some(list @ Value::Array(_)) => Some(serde_json::json!({"subscriptions": list})),
             _ => None,
         }
     })

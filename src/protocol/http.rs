@@ -175,7 +175,7 @@ impl ToolMarks {
         let marks = self.0.get(tool).map(Vec::as_slice).unwrap_or_default();
         let header = |mark: &Mark| {
             let path: Vec<&str> = mark.path.iter().map(String::as_str).collect();
-            let value = match serde_json::from_slice(json::at_path(arguments, &path)?).ok()? {
+            let value = match json::parsed(json::at_path(arguments, &path)?)? {
                 Value::String(text) => encode(&text),
                 scalar @ (Value::Bool(_) | Value::Number(_)) => scalar.to_string(),
                 _ => return None,

@@ -5,6 +5,7 @@ use crate::host::engine::{ModelReply, ToolCall};
 use crate::host::prompt::Prompt;
 use crate::proposals::host::{Finish, Inference, Inferred, ModelView, tokens};
 use crate::runtime::sleep_until;
+use crate::wire::json;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -271,9 +272,9 @@ fn unfinished(bytes: &[u8]) -> usize {
 /// Parses an answer. An object with `text` or `tool_calls` is read as such; anything else is the text.
 fn read_answer(text: &str) -> ModelReply {
     let trimmed = text.trim();
-    let is_object = serde_json::from_str::<Value>(trimmed)
-        .is_ok_and(|value| value.get("text").is_some() || value.get("tool_calls").is_some());
-    match serde_json::from_str::<Answer>(trimmed).ok().filter(|_| is_object) {
+    let is_object = json::parsed(trimmed.as_bytes())
+        .is_some_and(|value| value.get("text").is_some() || value.get("tool_calls").is_some());
+    match is_object.then(|| serde_json::from_str::<Answer>(trimmed).ok()).flatten() {
         None => ModelReply { text: trimmed.to_owned(), tool_calls: Vec::new() },
         Some(answer) => ModelReply {
             text: answer.text,

@@ -2,7 +2,6 @@
 //! everything else of such a session. `benches/memory_attacks.py` measures what they take.
 
 use crate::common::{Output, Stage};
-use serde_json::Value;
 
 /// More values of a kind than are read into memory.
 fn many(piece: &str) -> String {
@@ -231,10 +230,6 @@ fn jq_skips_them_with_a_note() {
 fn mcp_answers_about_them() {
     let stage = Stage::new();
     session(&stage, "t.reel", &call("0"), &answer(&many("0")));
-    let seq = stage.ok(&["show", "t.reel", "--format", "json"]).out();
-    let last: Value = serde_json::from_str(r#"{"a":0}"#).expect("JSON");
-    assert!(last.is_object() && seq.lines().count() >= 5);
-    let seq = seq.lines().count() - 1;
     let ask = |id: u32, tool: &str, arguments: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
@@ -245,7 +240,7 @@ fn mcp_answers_about_them() {
     let input = [
         INITIALIZE.to_owned(),
         INITIALIZED.to_owned(),
-        ask(2, "get_message", &format!(r#"{{"recording":"{reel}","seq":{seq}}}"#)),
+        ask(2, "get_message", &format!(r#"{{"recording":"{reel}","seq":4}}"#)),
         ask(3, "show_messages", &format!(r#"{{"recording":"{reel}"}}"#)),
     ];
     let out = stage.run(&["mcp"], input.join("\n") + "\n");

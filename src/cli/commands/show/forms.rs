@@ -300,7 +300,7 @@ impl Form {
 
     /// Prints the results of a jq program that are still missing.
     fn finish_jq(&mut self, context: &Context) -> Result<(), CommandError> {
-        let Kind::Jq(jq, _) = &mut self.kind else { return Ok(()) };
+        let Kind::Jq { jq, .. } = &mut self.kind else { return Ok(()) };
         let (failures, mut finished) = (&mut self.failures, Ok(()));
         context.printer.append(|out| {
             finished = jq.finish(&mut |seq, reply: Reply<'_>| take(seq, reply, failures, out, context))

@@ -4,7 +4,7 @@
 //! Never: asking a model.
 
 use crate::proposals::REGISTRY;
-use crate::proposals::host::{Inference, Injection, PromptPlace, ServerId, ServerView, Slot, quoted};
+use crate::proposals::host::{Inference, Injection, PromptPlace, ServerView, Slot, quoted};
 use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -270,6 +270,7 @@ pub(crate) fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proposals::host::ServerId;
 
     fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> QueuedInjection {
         let what = "context".to_owned();

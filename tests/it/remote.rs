@@ -1389,7 +1389,9 @@ fn clients_say_which_codings_they_accept_and_read_others_nevertheless() {
 
 #[test]
 fn a_coding_that_cannot_be_read_is_named() {
-    for (coding, body, said) in [("compress", &b"\x1f\x9d"[..], "compress"), ("gzip", b"{\"jsonrpc\":\"2.0\"}", "not valid gzip")] {
+    for (coding, body, said) in
+        [("compress", &b"\x1f\x9d"[..], "compress"), ("gzip", b"{\"jsonrpc\":\"2.0\"}", "not valid gzip")]
+    {
         let stage = Stage::new();
         let web = Web::start(legacy("2025-11-25", None, move |asked| match asked.method() {
             "tools/list" => Reply::text(200, "application/json", body).with("Content-Encoding", coding),

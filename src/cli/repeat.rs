@@ -6,7 +6,6 @@ use crate::error::CommandError;
 use crate::render::line::duration;
 use crate::wire::units::parse_time;
 use clap::Args;
-use serde_json::Value;
 use std::time::Duration;
 
 /// How often to send, and what to expect.
@@ -62,17 +61,17 @@ impl Tally {
         self.taken
     }
 
-    /// Counts one result: as JSON, the command's own judgement, and the latency.
+    /// Counts one result: its JSON text, the command's own judgement, and the latency.
     pub(super) fn take(
         &mut self,
-        reported: &Value,
+        reported: &[u8],
         judged: Result<Outcome, CommandError>,
         latency: Option<Duration>,
         context: &Context,
     ) {
         self.taken += 1;
         self.latencies.extend(latency);
-        let unmet = self.expect.as_mut().map(|(jq, program)| jq.unmet(*program, reported.to_string().as_bytes()));
+        let unmet = self.expect.as_mut().map(|(jq, program)| jq.unmet(*program, reported));
         let is_good = match (unmet, judged) {
             (Some(Ok(None)), _) => true,
             (Some(Err(error)), _) | (None, Err(error)) => {

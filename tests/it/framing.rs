@@ -21,7 +21,9 @@ fn always(answer: impl Into<Vec<u8>>) -> SocketAddr {
 /// The texts of messages in the reel.
 fn recorded(events: &[Value]) -> Vec<String> {
     let messages = events.iter().filter(|event| event["event"] == "message");
-    messages.map(|event| event["message"].to_string()).collect()
+    // A block of an event stream is text that contains the message.
+    let of_block = |text: &str| text.split(['\r', '\n']).filter_map(|line| line.strip_prefix("data: ")).collect();
+    messages.map(|event| event["text"].as_str().map_or_else(|| event["message"].to_string(), of_block)).collect()
 }
 
 /// What the reel says about repairs.

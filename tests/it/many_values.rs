@@ -183,7 +183,7 @@ fn a_surface_that_cannot_be_read_is_an_error() {
         session(&stage, name, request, &format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{tools}]}}}}"#));
     }
     let out = stage.run(&["diff", "--surface", "a.reel", "a.reel"], "");
-    assert!(out.code() == 2 && out.err().contains("tools/list") && out.err().contains(REASON), "{}", out.err());
+    assert!(out.code() == 3 && out.err().contains("tools/list") && out.err().contains(REASON), "{}", out.err());
     let out = stage.run(&["diff", "--surface", "b.reel", "b.reel"], "");
     assert_eq!(out.code(), 0, "{}", out.err());
 }
@@ -245,8 +245,8 @@ fn mcp_answers_about_them() {
     ];
     let out = stage.run(&["mcp"], input.join("\n") + "\n");
     let answer = |id: u32| {
-        let begin = format!("\"id\":{id},");
-        out.out().lines().find(|line| line.contains(&begin)).unwrap_or_default().to_owned()
+        let begin = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},");
+        out.out().lines().find(|line| line.starts_with(&begin)).unwrap_or_default().to_owned()
     };
     assert!(answer(2).contains("[0,0,0,0"), "{}", answer(2));
     assert!(answer(3).contains("tools/call") && !answer(3).contains("cannot be read"), "{}", answer(3));

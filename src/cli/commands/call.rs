@@ -28,6 +28,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -284,9 +285,12 @@ async fn repeat(
             context.printer.flush().map_err(CommandError::output)?;
         }
         let envelope = Envelope::scan(&answer.message);
-        let content = envelope.result.or(envelope.error).map(json::value_of).unwrap_or_default();
+        let result = envelope.result.or(envelope.error).unwrap_or(b"null");
+        let content = json::value_of(result);
         advice::on_era(method, handshake.era, &content).iter().for_each(|text| context.printer.note(text));
-        tally.take(&content, Ok(judged), Some(answer.latency), context);
+        // Of a result that is too large, the value is null; the program says so if it gets the text.
+        let reported: Cow<'_, [u8]> = if tree::fits(result).is_ok() { Cow::Owned(content.to_string().into()) } else { result.into() };
+        tally.take(&reported, Ok(judged), Some(answer.latency), context);
         due = printing.args.repeating.next(tally.taken(), began);
     }
     Ok(())

@@ -8,7 +8,7 @@
 use super::import::{self, ImportError, ImportFormat, Importer};
 use super::{Content, ExportFormat, Exporter};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
-use crate::wire::escaping::is_inert;
+use crate::wire::escaping::{escaped, is_inert};
 use crate::wire::{Direction, Framing, json};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -191,6 +191,12 @@ fn write_other_payload(event: &Event<'_>, out: &mut impl Write) -> io::Result<()
     write_base64(payload, out)
 }
 
+/// Returns the bytes of a `base64` member.
+fn decoded(value: &[u8]) -> Result<Vec<u8>, String> {
+    let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
+    BASE64.decode(inner).map_err(|error| format!("\"base64\" is invalid: {error}"))
+}
+
 fn write_base64(payload: &[u8], out: &mut impl Write) -> io::Result<()> {
     out.write_all(b",\"base64\":\"")?;
     let mut encoder = EncoderWriter::new(&mut *out, &BASE64);
@@ -329,9 +335,16 @@ impl<R: BufRead> Reader<R> {
                     .map_err(|error| format!("\"text\" is not a string: {error}"))?
                     .into_bytes();
             }
-            Payload::Base64(value) => {
-                let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
-                self.payload = BASE64.decode(inner).map_err(|error| format!("\"base64\" is invalid: {error}"))?;
+            Payload::Base64(value) => self.payload = decoded(value)?,
+            Payload::Escaped { message, base64 } => {
+                let bytes = decoded(base64)?;
+                // If these are not the bytes of the message, a person or a program has edited it since.
+                if escaped(&bytes) == message {
+                    self.payload = bytes;
+                } else {
+                    let start = message.as_ptr().addr() - self.line.as_ptr().addr();
+                    verbatim = Some(start..start + message.len());
+                }
             }
         }
         let flags = fields.flags.with(Flags::toward(fields.direction));
@@ -374,6 +387,11 @@ enum Payload<'a> {
     Verbatim(&'a [u8]),
     Text(&'a [u8]),
     Base64(&'a [u8]),
+    /// `message` as it was written, and the bytes that it had before it was escaped.
+    Escaped {
+        message: &'a [u8],
+        base64: &'a [u8],
+    },
 }
 
 /// The members of one line, found without parsing the message.
@@ -424,7 +442,12 @@ impl<'a> Fields<'a> {
             b"framing" => self.framing = Framing::from_name(&name()).ok_or_else(|| unknown("framing"))?,
             b"message" => self.payload = Some(Payload::Verbatim(value)),
             b"text" => self.payload = Some(Payload::Text(value)),
-            b"base64" => self.payload = Some(Payload::Base64(value)),
+            b"base64" => {
+                self.payload = Some(match self.payload {
+                    Some(Payload::Verbatim(message)) => Payload::Escaped { message, base64: value },
+                    _ => Payload::Base64(value),
+                });
+            }
             key => {
                 let flag = Flags::NAMED.iter().find(|flag| flag.1.as_bytes() == key && value == b"true");
                 self.flags = self.flags.with(flag.map_or(Flags::default(), |flag| flag.0));
@@ -580,6 +603,28 @@ mod tests {
             writer.append(event).expect("a Vec takes all");
         }
         Ok(writer.finish().expect("a Vec takes all").0)
+    }
+
+    #[test]
+    fn an_edited_message_counts_and_not_the_bytes_that_it_had() {
+        let line = |message: &str, bytes: &str| {
+            let base64 = BASE64.encode(bytes);
+            format!(
+                "{{\"reel\":{{\"version\":1,\"created\":\"2026-01-01T00:00:00Z\"}}}}\n\
+                 {{\"time\":\"2026-01-01T00:00:01Z\",\"message\":{message},\"base64\":\"{base64}\"}}\n"
+            )
+        };
+        let bytes = "{\"a\":\"\u{202e}x\"}";
+        for (message, wanted) in [
+            (r#"{"a":"\u202ex"}"#, bytes),
+            (r#"{"a":"\u202ey"}"#, r#"{"a":"\u202ey"}"#),
+            (r#"{"a":"\u202Ex"}"#, r#"{"a":"\u202Ex"}"#),
+        ] {
+            let text = line(message, bytes);
+            let mut reader = Reader::new(text.as_bytes()).expect("a header");
+            let event = reader.next_event().expect("readable").expect("an event");
+            assert_eq!(String::from_utf8_lossy(event.payload), wanted, "{message}");
+        }
     }
 
     #[test]

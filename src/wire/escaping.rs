@@ -22,6 +22,14 @@ pub(crate) fn indented_json(value: &impl Serialize) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
+/// Returns a JSON text as [`Escaping`] writes it.
+pub(crate) fn escaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    // Writing to memory does not fail.
+    let _ = Escaping(&mut out).write_all(text);
+    out
+}
+
 /// Returns whether [`Escaping`] writes a JSON text as it is.
 pub(crate) fn is_inert(text: &[u8]) -> bool {
     next_steering(text).is_none() && log_lines::within_line().next(text, 0).is_none()

@@ -343,10 +343,10 @@ fn a_folder_that_cannot_be_written_does_not_stop_the_session() {
     let mut client = Live::start(command);
     client.send(&ping(1));
     client.line();
-    let found = session(shell(&stage, &["sessions"]), "lost").expect("it lives");
+    let found = session(xdg(&stage, &["sessions"]), "lost").expect("it lives");
     assert_eq!((&found["recording"]["active"], &found["reel"]), (&json!(false), &Value::Null), "{found}");
     assert!(found["recording"]["problem"].as_str().is_some_and(|why| why.contains("cannot write")), "{found}");
-    let table = finish(shell(&stage, &["sessions"]), Vec::new()).out();
+    let table = finish(xdg(&stage, &["sessions"]), Vec::new()).out();
     assert!(table.contains("not being recorded") && table.contains("cannot write"), "{table}");
     // Once there is a place, recording begins.
     std::fs::remove_file(stage.path("file")).expect("removed");

@@ -72,7 +72,7 @@ impl History {
         let headers = |name| json::parsed(entry.get(name).unwrap_or(b"{}")).unwrap_or_default();
         let url = entry.required("url")?;
         let body = |name| entry.text(name).unwrap_or_default().into_owned().into_bytes();
-        let status = entry.get("responseStatus").and_then(|text| json::parsed(text));
+        let status = entry.get("responseStatus").and_then(json::parsed);
         let exchange = Exchange {
             started,
             sent: started,

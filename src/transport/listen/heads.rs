@@ -495,7 +495,8 @@ mod tests {
             let mut chunk = [0; 100];
             for piece in pieces.split('|').filter(|piece| !piece.is_empty()) {
                 client.write_all(piece.as_bytes()).await.expect("written");
-                watched.read(&mut chunk).await.expect("read");
+                let read = watched.read(&mut chunk).await.expect("read");
+                assert_eq!(read, piece.len());
             }
             let began = Instant::now();
             let read = tokio::time::timeout(5 * span, watched.read(&mut chunk)).await;

@@ -6,6 +6,7 @@ use crate::error::CommandError;
 use crate::render::line::duration;
 use crate::wire::units::parse_time;
 use clap::Args;
+use serde_json::Value;
 use std::time::Duration;
 
 /// How often to send, and what to expect.
@@ -61,8 +62,19 @@ impl Tally {
         self.taken
     }
 
-    /// Counts one result: its JSON text, the command's own judgement, and the latency.
+    /// Counts one result: as JSON, the command's own judgement, and the latency.
     pub(super) fn take(
+        &mut self,
+        reported: &Value,
+        judged: Result<Outcome, CommandError>,
+        latency: Option<Duration>,
+        context: &Context,
+    ) {
+        self.take_text(reported.to_string().as_bytes(), judged, latency, context);
+    }
+
+    /// Does the same with the text of the result, which may be too large for a value in memory.
+    pub(super) fn take_text(
         &mut self,
         reported: &[u8],
         judged: Result<Outcome, CommandError>,

@@ -118,7 +118,7 @@ fn no_format_of_export_acts_when_it_is_displayed() {
         assert_harmless_output(format, &output);
         if content == Content::Json {
             let values = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<serde::de::IgnoredAny>();
-            assert!(values.map(|value| value.expect(format)).count() > 0, "{format}");
+            assert!(!values.map(|value| value.expect(format)).collect::<Vec<_>>().is_empty(), "{format}");
         }
     }
 }

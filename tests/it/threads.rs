@@ -40,7 +40,8 @@ fn errors(words: &[&str]) -> Vec<u64> {
             return numbers;
         }
         assert!(text.contains("mcpreel: ") && text.contains("Resource temporarily unavailable"), "{text}");
-        assert_ne!(output.code(), 0, "{output:?}");
+        // A server that cannot be reached is an error of the request, not of the session.
+        assert!(output.code() != 0 || text.contains("cannot reach"), "{output:?}");
         numbers.push(number);
     }
     panic!("there is always a thread missing");

@@ -291,7 +291,7 @@ async fn repeat(
         // Of a result that is too large, the value is null; the program says so if it gets the text.
         let reported: Cow<'_, [u8]> =
             if tree::fits(result).is_ok() { Cow::Owned(content.to_string().into()) } else { result.into() };
-        tally.take(&reported, Ok(judged), Some(answer.latency), context);
+        tally.take_text(&reported, Ok(judged), Some(answer.latency), context);
         due = printing.args.repeating.next(tally.taken(), began);
     }
     Ok(())

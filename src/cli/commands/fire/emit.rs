@@ -368,7 +368,7 @@ impl StandIn {
 fn take(emission: &impl Emission, report: &Value, tally: &mut Tally, context: &Context) {
     let outcome = if emission.is_good(report) { Outcome::Clean } else { Outcome::Findings };
     let micros = report["latency_us"].as_u64();
-    tally.take(report.to_string().as_bytes(), Ok(outcome), micros.map(Duration::from_micros), context);
+    tally.take(report, Ok(outcome), micros.map(Duration::from_micros), context);
 }
 
 /// Finds the results of messages with one method.

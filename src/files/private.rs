@@ -45,6 +45,21 @@ fn mend(folder: &Path) {
     }
 }
 
+/// Opens a file of mcpreel's own for writing, and creates it if it is missing. One that a umask made useless is mended.
+///
+/// # Errors
+/// The file cannot be opened.
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
+    let open = || File::options().write(true).create(true).truncate(false).open(path);
+    let mended = |error: io::Error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            std::fs::set_permissions(path, Permissions::from_mode(READ_AND_WRITE)).and_then(|()| open())
+        }
+        _ => Err(error),
+    };
+    open().or_else(mended).and_then(make_usable)
+}
+
 /// Lets the owner of a new file read and write it.
 ///
 /// # Errors
@@ -83,6 +98,20 @@ mod tests {
             mend(&own);
             assert_eq!(mode(&own), after, "{before:o}");
             std::fs::set_permissions(&own, Permissions::from_mode(0o700)).expect("its mode");
+        }
+    }
+
+    #[test]
+    fn a_file_that_a_umask_made_useless_is_mended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for before in [0o000, 0o400, 0o200, 0o600] {
+            let path = folder.path().join("own");
+            std::fs::write(&path, "x").expect("a file");
+            std::fs::set_permissions(&path, Permissions::from_mode(before)).expect("its mode");
+            open_or_create(&path).expect("usable");
+            assert_eq!(std::fs::read(&path).expect("its content stays"), b"x");
+            assert!(before != 0o400 && before != 0o200 || mode(&path) == 0o600, "{before:o}");
+            std::fs::remove_file(&path).expect("removed");
         }
     }
 

@@ -34,6 +34,9 @@ const MAX_ROUNDS: u32 = 8;
 /// Maximum number of timed-out requests to remember for a late response; the oldest is forgotten first.
 const MAX_EXPIRED: usize = 256;
 
+/// Maximum number of messages of a batch. Each of them is several times as long in memory as the shortest ones are.
+const MAX_BATCH: usize = 1 << 16;
+
 /// The era to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EraChoice {
@@ -456,6 +459,10 @@ impl ClientEngine {
         let envelope = Envelope::scan(bytes);
         if envelope.kind == MessageKind::Batch {
             // Batches are legal in 2025-03-26 only, but accepted in any revision.
+            if json::items(bytes).nth(MAX_BATCH).is_some() {
+                let why = format!("the server sent a batch of more than {MAX_BATCH} messages, which was not read");
+                return vec![self.noise(why.into_bytes())];
+            }
             for item in json::items(bytes) {
                 self.take(now, item, &Envelope::scan(item), &mut out);
             }

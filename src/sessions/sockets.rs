@@ -167,7 +167,7 @@ fn lock(folder: &Path) -> Result<File, SocketError> {
     if about.mode() & 0o077 != 0 {
         return not_ours("other users can enter it (its mode must be 0700)");
     }
-    let file = File::options().write(true).create(true).truncate(false).open(folder.join("lock")).map_err(failed)?;
+    let file = private::open_or_create(&folder.join("lock")).map_err(failed)?;
     file.lock().map_err(failed)?;
     Ok(file)
 }

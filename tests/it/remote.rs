@@ -1283,6 +1283,40 @@ fn what_follows_initialize_waits_for_its_answer() {
     assert_eq!(output.out().lines().count(), 3, "{output:?}");
 }
 
+/// MCP 2025-03-26, Sending Messages to the Server: a body may be a batch with requests, which is answered by one.
+#[test]
+fn a_batch_of_requests_gets_its_answers() {
+    let pair = |answered: bool| {
+        [2, 3].map(|id| match answered {
+            true => json!({"jsonrpc": "2.0", "id": id, "result": {}}),
+            false => json!({"jsonrpc": "2.0", "id": id, "method": "ping"}),
+        })
+    };
+    let initialize = impatient().lines().next().expect("a request").to_owned();
+    let input = format!("{initialize}\n{}\n", json!(pair(false)));
+    for kind in ["json", "stream", "refused"] {
+        let web = Web::start(legacy("2025-03-26", Some("s-1"), move |asked| match (asked.body.is_array(), kind) {
+            (true, "json") => Reply::json(200, &json!(pair(true))),
+            (true, "stream") => Reply::events(pair(true).iter().map(event).collect::<Vec<_>>()),
+            (true, _) => Reply::text(500, "text/plain", "broken"),
+            (false, _) => Reply::empty(405),
+        }));
+        let stage = Stage::new();
+        let output = stage.run(&["record", "-o", "a.reel", "--url", &web.url("/mcp")], input.clone());
+        assert_eq!(output.code(), 0, "{kind}: {output:?}");
+        let said: Vec<Value> =
+            output.out().lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        match kind {
+            "json" => assert_eq!(said, [json!(pair(true))]),
+            "stream" => assert_eq!(said, pair(true)),
+            _ => {
+                assert_eq!(said.iter().map(|one| one["id"].clone()).collect::<Vec<_>>(), [json!(2), json!(3)]);
+                assert!(said.iter().all(|one| one["error"]["message"].is_string()), "{said:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_follows_a_refused_initialize_is_sent_in_order() {
     let web = Web::start(|asked| match asked.method() {

@@ -1,9 +1,10 @@
 //! A schema in a form that can be compared: references resolved, and all spellings of the same thing made one.
 
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use url::Url;
 
-/// At most this many references are followed from one to the next.
+/// At most this many alternatives that are the only one of their schema are followed from one to the next.
 const MAX_HOPS: usize = 16;
 
 /// Values that are nested more deeply are not searched.
@@ -193,12 +194,15 @@ pub(super) fn type_of(value: &Value) -> &'static str {
 /// # Errors
 /// The reference that leads nowhere, or out of the document.
 pub(super) fn resolve(schema: &Value, root: &Value) -> Result<Value, String> {
-    let mut schema = schema.clone();
-    for _ in 0..MAX_HOPS {
+    let (mut schema, mut followed_before) = (schema.clone(), HashSet::new());
+    loop {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return Ok(schema) };
+        // A reference that leads back to itself leads nowhere.
+        if !followed_before.insert(reference.to_owned()) {
+            return Err(reference.to_owned());
+        }
         schema = followed(&schema, target(root, reference).ok_or(reference)?);
     }
-    Err(schema["$ref"].as_str().unwrap_or_default().to_owned())
 }
 
 /// Returns the target of a schema's reference, with the members beside the reference.
@@ -215,15 +219,22 @@ fn followed(schema: &Value, target: &Value) -> Value {
 /// anchor, or the document itself.
 fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-    let is_here = document.is_empty() || root["$id"].as_str().is_some_and(|id| id.trim_end_matches('#') == document);
+    let is_own = |id: &str| {
+        let base = Url::parse(id).ok();
+        let named = base.as_ref().and_then(|base| base.join(document).ok());
+        id.trim_end_matches('#') == document || named.is_some() && named == base
+    };
+    let is_here = document.is_empty() || root["$id"].as_str().is_some_and(is_own);
     let fragment = is_here.then_some(fragment)?;
     let decoded = percent_decoded(fragment);
-    match decoded.as_deref().unwrap_or(fragment) {
+    let found = match decoded.as_deref().unwrap_or(fragment) {
         "" => Some(root),
         // Some generators forget to encode a percent sign.
         pointer if pointer.starts_with('/') => root.pointer(pointer).or_else(|| root.pointer(fragment)),
         anchor => anchored(root, anchor, MAX_NESTING),
-    }
+    };
+    // Nothing else is a schema.
+    found.filter(|schema| schema.is_object() || schema.is_boolean())
 }
 
 fn percent_decoded(text: &str) -> Option<String> {

@@ -643,6 +643,41 @@ fn a_definition_moved_into_its_place_is_no_change() {
 }
 
 #[test]
+fn long_chains_and_relative_names_of_the_schema_itself_are_followed() {
+    let chain = |length: usize, end: Value| {
+        let mut definitions = Map::new();
+        for link in 0..length {
+            definitions.insert(format!("d{link}"), json!({"$ref": format!("#/$defs/d{}", link + 1)}));
+        }
+        definitions.insert(format!("d{length}"), end);
+        json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions})
+    };
+    let is_breaking = |old: Value, new: Value| compare(&input(old), &input(new)).worst() == Some(Effect::Breaking);
+    let text = || json!({"type": "string"});
+    for length in [1, 15, 16, 17, 100] {
+        assert!(is_breaking(chain(length, text()), chain(length, json!({"type": "integer"}))), "{length}");
+        assert!(is_breaking(chain(length, text()), chain(length, json!({"$ref": "#/$defs/none"}))), "{length}");
+        assert_eq!(found(&[input(chain(length, text())), input(chain(length + 1, text()))]), BTreeSet::new());
+        // Nothing else is a schema.
+        assert!(is_breaking(chain(length, text()), chain(length, Value::Null)), "{length}");
+    }
+    let circle = |beside: Value| {
+        json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}, "y": beside},
+            "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}})
+    };
+    assert_eq!(found(&[input(circle(text())), input(circle(text()))]), BTreeSet::new());
+    for reference in
+        ["root.json#/$defs/P", "/root.json#/$defs/P", "./root.json#/$defs/P", "https://e.x/root.json#/$defs/P"]
+    {
+        let named = |definition: Value| {
+            json!({"$id": "https://e.x/root.json", "type": "object", "properties": {"x": {"$ref": reference}},
+                "$defs": {"P": definition}})
+        };
+        assert!(is_breaking(named(text()), named(json!({"type": "integer"}))), "{reference}");
+    }
+}
+
+#[test]
 fn the_second_use_of_a_reference_is_compared_with_what_stands_beside_it() {
     let with = |minimum: i64| {
         json!({"type": "object", "$defs": {"n": {"type": "number"}},

@@ -322,6 +322,15 @@ fn x1_requests_of_the_server_are_answered_in_their_own_id_space() {
 }
 
 #[test]
+fn a_batch_of_very_many_messages_is_passed_over() {
+    let mut client = legacy();
+    let outputs = |client: &mut ClientEngine, text: &str| client.receive(ms(3), text.as_bytes());
+    let batch = |count: usize| format!("[{}]", vec!["0"; count].join(","));
+    assert_eq!(outputs(&mut client, &batch(MAX_BATCH + 1)).len(), 1);
+    assert_eq!(outputs(&mut client, &batch(3)).len(), 3);
+}
+
+#[test]
 fn x6_x8_x9_other_traffic_is_reported_and_harms_nothing() {
     let mut client = legacy();
     let outputs = |client: &mut ClientEngine, text: &str| client.receive(ms(3), text.as_bytes());

@@ -42,7 +42,8 @@ impl<'a> Label<'a> {
             }
             for separated in [written.to_owned(), written.replace('\\', "/")] {
                 let (reading, climbs) = tidy(&composed(&separated));
-                label.climbs |= climbs;
+                // A system that takes `．` for a dot climbs, too.
+                label.climbs |= climbs || tidy(&compatible(&separated)).1;
                 if !label.readings.contains(&reading) {
                     label.readings.push(reading);
                 }
@@ -101,6 +102,10 @@ pub(super) fn notations(glob: &str) -> Vec<String> {
         }
     }
     notations
+}
+
+fn compatible(text: &str) -> String {
+    ComposingNormalizerBorrowed::new_nfkc().normalize(text).into_owned()
 }
 
 fn composed(text: &str) -> String {
@@ -167,7 +172,7 @@ fn decode(text: &str, takes: impl Fn(u8) -> bool) -> Option<Vec<u8>> {
 /// What systems that compare names loosely may take a reading for.
 fn loose(reading: &str) -> Vec<String> {
     let visible: String = reading.chars().filter(|found| !is_hidden(*found)).collect();
-    let text = ComposingNormalizerBorrowed::new_nfkc().normalize(&visible).into_owned();
+    let text = compatible(&visible);
     let trimmed = |segment: &str| match segment.trim_end_matches(['.', ' ']) {
         // `.` and `..` are no names.
         "" => segment.to_owned(),

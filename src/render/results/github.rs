@@ -2,6 +2,7 @@
 
 use super::{Level, Problem, Results};
 use crate::render::text::visible;
+use crate::wire::log_lines;
 use crate::wire::text::counted;
 use std::fmt::{self, Write};
 
@@ -47,7 +48,9 @@ fn shortened(lines: &str) -> String {
 /// Escapes the text after `::`.
 fn message(text: &str) -> String {
     let safe = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    safe.chars().map(visible).collect()
+    let safe: String = safe.chars().map(visible).collect();
+    // To Azure Pipelines, `##vso[` is a command within a line, too.
+    String::from_utf8_lossy(&log_lines::within_line().guarded(safe.as_bytes())).into_owned()
 }
 
 /// Escapes the value of a property.

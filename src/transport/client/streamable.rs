@@ -135,6 +135,8 @@ struct Call {
     message: Bytes,
     /// A request's id as text.
     id: Option<Vec<u8>>,
+    /// The ids of the requests in a batch (MCP 2025-03-26), which are answered together.
+    asked: Vec<Vec<u8>>,
     method: String,
     is_modern: bool,
     headers: HeaderMap,
@@ -145,6 +147,12 @@ impl Call {
         let envelope = Envelope::scan(&message);
         let method = envelope.method.as_deref().unwrap_or("the message").to_owned();
         let id = (envelope.kind == MessageKind::Request).then(|| envelope.id.map(|id| id.0.to_vec())).flatten();
+        let of_request =
+            |item: Envelope<'_>| item.id.filter(|_| item.kind == MessageKind::Request).map(|id| id.0.to_vec());
+        let asked = match envelope.kind {
+            MessageKind::Batch => json::items(&message).map(Envelope::scan).filter_map(of_request).collect(),
+            _ => Vec::new(),
+        };
         let own_version = http::modern_version(&envelope);
         if method == "initialize" {
             state.begin_session();
@@ -165,7 +173,7 @@ impl Call {
                 put(&mut headers, &name, &value);
             }
         }
-        Self { id, method, is_modern, headers, message: message.into() }
+        Self { id, asked, method, is_modern, headers, message: message.into() }
     }
 
     /// Whether this is a request of the transport's own.
@@ -175,7 +183,8 @@ impl Call {
 
     /// Whether this message of the server answers it.
     fn is_answered_by(&self, message: &Envelope<'_>) -> bool {
-        message.kind.is_response() && self.id.is_some() && message.id.map(|id| id.0) == self.id.as_deref()
+        let is_one = |id: &[u8]| self.id.as_deref() == Some(id) || self.asked.iter().any(|asked| asked == id);
+        message.kind.is_response() && message.id.is_some_and(|id| is_one(id.0))
     }
 }
 
@@ -283,6 +292,10 @@ impl Client {
             self.state().open.insert(id, handle);
             return;
         }
+        if !call.asked.is_empty() {
+            tasks.spawn(Arc::clone(self).request_together(call));
+            return;
+        }
         if call.method == "notifications/cancelled" && call.is_modern && self.cancel(&call) {
             return;
         }
@@ -343,6 +356,17 @@ impl Client {
         self.end_handshake(call.id.as_deref());
         if let Some(id) = &call.id {
             self.state().open.remove(id);
+        }
+    }
+
+    /// Sends a batch with requests. If it fails, each of them does.
+    async fn request_together(self: Arc<Self>, call: Call) {
+        let Err(failure) = self.ask(&call).await else { return };
+        let Failure { reason, refusal, session_over, unreached, .. } = failure;
+        for id in call.asked {
+            let (reason, refusal) = (reason.clone(), refusal.clone());
+            let lost = Undelivered { id, reason, refusal, session_over, unreached };
+            let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
         }
     }
 

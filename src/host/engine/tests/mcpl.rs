@@ -1419,6 +1419,24 @@ fn a_server_does_not_get_round_a_disabled_set_by_removing_or_replacing_it() {
     }
 }
 
+#[test]
+fn a_server_does_not_undo_a_disabled_set_by_one_more() {
+    let sets = json!({"a.x": set("tools")});
+    for added in [json!({"description": "d", "uses": []}), set("tools"), set("pushEvents")] {
+        let changed =
+            json!({"jsonrpc": "2.0", "method": "featureSets/changed", "params": {"added": {"zz": added.clone()}}});
+        let off = [("mcpl.disabled", None, json!("a.x"))];
+        let mut disabled = stage(vec![("m", live(unlisted(sets.clone()), stateful))], &off);
+        disabled.says(0, &changed);
+        assert_eq!(used(&mut disabled, "a.x"), [""; 0], "{added}");
+        // Near it: nothing is disabled.
+        let on = [("mcpl.before_timeout", None, json!("1s"))];
+        let mut open = stage(vec![("m", live(unlisted(sets.clone()), stateful))], &on);
+        open.says(0, &changed);
+        assert!(!used(&mut open, "a.x").is_empty(), "{added}");
+    }
+}
+
 /// MCPL 0.4 §6.7: "Servers MUST immediately respect the new configuration." So does the host.
 #[test]
 fn what_a_set_began_ends_when_it_is_disabled() {

@@ -426,6 +426,8 @@ mod tests {
         }
         for label in [
             "/project/../etc",
+            "/project/\u{ff0e}\u{ff0e}/etc",
+            "/project/\u{2025}/etc",
             "/project/a/..",
             "/project\\a",
             "src%2Fa",

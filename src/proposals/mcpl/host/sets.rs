@@ -103,6 +103,9 @@ pub(super) struct Sets {
     has_declared: bool,
     /// What disabled sets listed that the server has removed or declared anew: a disabled use stays disabled.
     withdrawn: BTreeSet<&'static str>,
+    /// Sets that the server declared while others were disabled. They permit only what they list: otherwise a server could
+    /// undo what the user disabled by one more set.
+    late: BTreeSet<String>,
     /// The user consents to what the server's feature sets do.
     is_consented: bool,
     /// What the server was last informed of.
@@ -123,6 +126,7 @@ impl Sets {
             by_hand: Vec::new(),
             takes_prefix: policy.word("wildcard") == "prefix",
             withdrawn: BTreeSet::new(),
+            late: BTreeSet::new(),
             is_consented: policy.word(CONSENT) != "false",
             reported: None,
             told_at: None,
@@ -184,7 +188,8 @@ impl Sets {
     /// Whether a set is enabled, so that something of MCPL may be used with the server. For a server that declares no
     /// sets, whether a set of any name would be enabled, so that it gains nothing by declaring none.
     pub(super) fn is_any_on(&self) -> bool {
-        if self.has_declared { self.names().any(|set| self.is_on(set)) } else { self.is_on("") }
+        let counts = |set: &str| !self.late.contains(set) && self.is_on(set);
+        if self.has_declared { self.names().any(counts) } else { self.is_on("") }
     }
 
     /// Whether no set is disabled, so that something that belongs to one of them, but not known to which, may be used.
@@ -259,6 +264,7 @@ impl Sets {
     pub(super) fn switch(&mut self, pattern: &str, is_on: bool) {
         if is_on {
             self.withdrawn.clear();
+            self.late.clear();
         }
         self.by_hand.retain(|(known, _)| known != pattern);
         self.by_hand.push((pattern.to_owned(), is_on));
@@ -268,6 +274,7 @@ impl Sets {
     pub(super) fn consent(&mut self, is_given: bool) {
         self.is_consented = is_given;
         self.withdrawn.clear();
+        self.late.clear();
     }
 
     /// Remembers what a set lists that is about to be removed or replaced, if it is disabled.
@@ -291,6 +298,10 @@ impl Sets {
         let added = feature_sets(&params["added"]);
         odd.extend(added.iter().filter_map(|(name, set)| oddity(name, set)));
         added.keys().for_each(|name| self.withdraw(name));
+        if !self.withdrawn.is_empty() || self.names().any(|set| !self.is_on(set)) {
+            let late: Vec<String> = added.keys().filter(|name| !self.is_known(name)).cloned().collect();
+            self.late.extend(late);
+        }
         self.has_declared |= !added.is_empty();
         self.declared.extend(added);
         odd

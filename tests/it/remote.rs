@@ -1295,12 +1295,13 @@ fn a_batch_of_requests_gets_its_answers() {
     let initialize = impatient().lines().next().expect("a request").to_owned();
     let input = format!("{initialize}\n{}\n", json!(pair(false)));
     for kind in ["json", "stream", "refused"] {
-        let web = Web::start(legacy("2025-03-26", Some("s-1"), move |asked| match (asked.body.is_array(), kind) {
+        let serve = legacy("2025-03-26", Some("s-1"), |_| Reply::empty(405));
+        let web = Web::start(move |asked| match (asked.body.is_array(), kind) {
             (true, "json") => Reply::json(200, &json!(pair(true))),
             (true, "stream") => Reply::events(pair(true).iter().map(event).collect::<Vec<_>>()),
             (true, _) => Reply::text(500, "text/plain", "broken"),
-            (false, _) => Reply::empty(405),
-        }));
+            (false, _) => serve(asked),
+        });
         let stage = Stage::new();
         let output = stage.run(&["record", "-o", "a.reel", "--url", &web.url("/mcp")], input.clone());
         assert_eq!(output.code(), 0, "{kind}: {output:?}");

@@ -7,6 +7,7 @@ use crate::render::line::duration;
 use crate::wire::units::parse_time;
 use clap::Args;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// How often to send, and what to expect.
@@ -70,20 +71,21 @@ impl Tally {
         latency: Option<Duration>,
         context: &Context,
     ) {
-        self.take_text(reported.to_string().as_bytes(), judged, latency, context);
+        self.take_text(|| Cow::Owned(reported.to_string().into_bytes()), judged, latency, context);
     }
 
-    /// Does the same with the text of the result, which may be too large for a value in memory.
-    pub(super) fn take_text(
+    /// Does the same with the text of the result, which may be too large for a value in memory, and is only made if
+    /// something is expected of it.
+    pub(super) fn take_text<'a>(
         &mut self,
-        reported: &[u8],
+        reported: impl FnOnce() -> Cow<'a, [u8]>,
         judged: Result<Outcome, CommandError>,
         latency: Option<Duration>,
         context: &Context,
     ) {
         self.taken += 1;
         self.latencies.extend(latency);
-        let unmet = self.expect.as_mut().map(|(jq, program)| jq.unmet(*program, reported));
+        let unmet = self.expect.as_mut().map(|(jq, program)| jq.unmet(*program, &reported()));
         let is_good = match (unmet, judged) {
             (Some(Ok(None)), _) => true,
             (Some(Err(error)), _) | (None, Err(error)) => {

@@ -125,12 +125,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn escaped(text: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        Escaping(&mut out).write_all(text).expect("a Vec takes all");
-        out
-    }
-
     #[test]
     fn json_keeps_its_strings_and_loses_what_steers() {
         for code in (0..=0x2100).chain(0xfff0..=0xffff) {

@@ -289,9 +289,9 @@ async fn repeat(
         let content = json::value_of(result);
         advice::on_era(method, handshake.era, &content).iter().for_each(|text| context.printer.note(text));
         // Of a result that is too large, the value is null; the program says so if it gets the text.
-        let reported: Cow<'_, [u8]> =
-            if tree::fits(result).is_ok() { Cow::Owned(content.to_string().into()) } else { result.into() };
-        tally.take_text(&reported, Ok(judged), Some(answer.latency), context);
+        let reported =
+            || if tree::fits(result).is_ok() { Cow::Owned(content.to_string().into()) } else { result.into() };
+        tally.take_text(reported, Ok(judged), Some(answer.latency), context);
         due = printing.args.repeating.next(tally.taken(), began);
     }
     Ok(())

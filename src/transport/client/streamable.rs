@@ -362,12 +362,7 @@ impl Client {
     /// Sends a batch with requests. If it fails, each of them does.
     async fn request_together(self: Arc<Self>, call: Call) {
         let Err(failure) = self.ask(&call).await else { return };
-        let Failure { reason, refusal, session_over, unreached, .. } = failure;
-        for id in call.asked {
-            let (reason, refusal) = (reason.clone(), refusal.clone());
-            let lost = Undelivered { id, reason, refusal, session_over, unreached };
-            let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
-        }
+        self.lose(call.asked, failure).await;
     }
 
     async fn request_and_report(&self, call: &Call) {
@@ -435,9 +430,17 @@ impl Client {
         }
         let Some(id) = call.id.clone() else { return };
         self.end_handshake(Some(&id));
+        self.lose([id], failure).await;
+    }
+
+    /// Reports that these requests will not be answered.
+    async fn lose(&self, ids: impl IntoIterator<Item = Vec<u8>>, failure: Failure) {
         let Failure { reason, refusal, session_over, unreached, .. } = failure;
-        let lost = Undelivered { id, reason, refusal, session_over, unreached };
-        let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
+        for id in ids {
+            let (reason, refusal) = (reason.clone(), refusal.clone());
+            let lost = Undelivered { id, reason, refusal, session_over, unreached };
+            let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
+        }
     }
 
     /// Sends a request as one POST and reads its answer to the end.

@@ -18,7 +18,7 @@ use crate::formats::jsonl;
 use crate::proposals::Severity;
 use crate::trace::{Damage, Event, EventKind, FileHeader, Flags};
 use crate::validate::report::{ConnectionSummary, More};
-use crate::validate::{Finding, Options, Validator};
+use crate::validate::{Facts, Finding, Validator};
 use crate::wire::MessageKind;
 use baseline::{Baseline, Identity, Numbers};
 use settings::{Injected, Settings};
@@ -176,11 +176,16 @@ impl Checked {
 
 /// Checks the events of one reel.
 pub(crate) struct Check<'a> {
+    validator: Validator,
+    judge: Judge<'a>,
+}
+
+/// What the user's settings say about findings.
+struct Judge<'a> {
     settings: &'a Settings,
     baseline: &'a Baseline,
     /// The findings in the reels before.
     before: Numbers,
-    validator: Validator,
     read: u64,
     /// The number of the last event, and its number among those that were read.
     last: (u64, u64),
@@ -197,31 +202,29 @@ const NOT_MESSAGES: [MessageKind; 4] =
 impl<'a> Check<'a> {
     /// Creates a check that has seen nothing yet.
     pub(crate) fn new(settings: &'a Settings, baseline: &'a Baseline) -> Self {
-        // The check takes every finding at once, and limits their number itself.
-        let validator = Validator::new(Options { max_per_rule: usize::MAX, registry: settings.registry });
-        let (checked, kept) = (Checked::default(), BTreeMap::new());
-        Self {
+        let judge = Judge {
             settings,
             baseline,
             before: Numbers::new(),
-            validator,
             read: 0,
             last: (0, 0),
-            kept,
+            kept: BTreeMap::new(),
             exported: None,
-            checked,
-        }
+            checked: Checked::default(),
+        };
+        Self { validator: Validator::new(settings.registry), judge }
     }
 
     /// Sets that the events are those of a reel, created at this time, so that their lines in its export are known.
-    pub(crate) fn of_reel(self, created: i64) -> Self {
-        Self { exported: Some(created), ..self }
+    pub(crate) fn of_reel(mut self, created: i64) -> Self {
+        self.judge.exported = Some(created);
+        self
     }
 
     /// Sets what was found in the reels before this one: together, they have as many known findings as the baseline says.
     pub(crate) fn after(mut self, reels: &[CheckedReel]) -> Self {
         let found = reels.iter().flat_map(|reel| &reel.checked.identities);
-        found.for_each(|(identity, count)| *self.before.entry(identity.clone()).or_default() += count);
+        found.for_each(|(identity, count)| *self.judge.before.entry(identity.clone()).or_default() += count);
         self
     }
 
@@ -232,6 +235,29 @@ impl<'a> Check<'a> {
 
     /// Takes the next event, and passes what it finds to `emit`.
     pub(crate) fn observe(&mut self, event: &Event<'_>, emit: &mut dyn FnMut(&Located)) {
+        let Self { validator, judge } = self;
+        judge.count_event(event);
+        validator.observe(event, &mut |finding| judge.take(finding, Some(event), emit));
+    }
+
+    /// Notes that a part of the reel cannot be read.
+    pub(crate) fn take_damage(&mut self, damage: &Damage) {
+        self.judge.checked.damages.push(damage.to_string());
+        if !damage.of_index {
+            self.validator.lose_track();
+        }
+    }
+
+    /// Ends the check.
+    pub(crate) fn finish(self, emit: &mut dyn FnMut(&Located)) -> Checked {
+        let Self { validator, mut judge } = self;
+        let Facts { connections, more } = validator.finish(&mut |finding| judge.take(finding, None, emit));
+        Checked { messages: more.messages_with(&connections), connections, more, ..judge.checked }
+    }
+}
+
+impl Judge<'_> {
+    fn count_event(&mut self, event: &Event<'_>) {
         self.last = (event.header.seq, self.read);
         self.read += 1;
         let is_message = event.header.kind == EventKind::Message;
@@ -240,29 +266,9 @@ impl<'a> Check<'a> {
         let kind = event.header.message.as_ref().map(|message| message.kind);
         let is_none = kind.is_some_and(|kind| NOT_MESSAGES.contains(&kind));
         self.checked.not_messages += u64::from(is_none);
-        self.validator.observe(event);
-        let found: Vec<Finding> = self.validator.take_findings().collect();
-        found.into_iter().for_each(|finding| self.judge(finding, Some(event), emit));
     }
 
-    /// Notes that a part of the reel cannot be read.
-    pub(crate) fn take_damage(&mut self, damage: &Damage) {
-        self.checked.damages.push(damage.to_string());
-        if !damage.of_index {
-            self.validator.lose_track();
-        }
-    }
-
-    /// Ends the check.
-    pub(crate) fn finish(mut self, emit: &mut dyn FnMut(&Located)) -> Checked {
-        let validator = std::mem::replace(&mut self.validator, Validator::new(Options::default()));
-        let report = validator.finish();
-        self.checked.messages = report.messages();
-        report.findings.into_iter().for_each(|finding| self.judge(finding, None, emit));
-        Checked { connections: report.connections, more: report.more, ..self.checked }
-    }
-
-    fn judge(&mut self, finding: Finding, event: Option<&Event<'_>>, emit: &mut dyn FnMut(&Located)) {
+    fn take(&mut self, finding: Finding, event: Option<&Event<'_>>, emit: &mut dyn FnMut(&Located)) {
         self.checked.violated.insert(finding.rule.id);
         let Some(severity) = self.settings.severity(finding.rule) else { return };
         let event = event.filter(|event| finding.seq == Some(event.header.seq));

@@ -280,7 +280,7 @@ pub mod tui {
 }
 
 pub mod validate {
-    pub use crate::validate::{Options, Report, Validator};
+    pub use crate::validate::{Report, Reporter};
 }
 
 pub mod wire {

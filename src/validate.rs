@@ -28,7 +28,7 @@ mod subjects;
 pub(crate) mod verdicts;
 
 pub(crate) use report::Finding;
-pub use report::Report;
+pub use report::{Report, Reporter};
 
 use crate::proposals::recent::Recent;
 use crate::proposals::{self, Descriptor, Registry, Rule, RuleGroup};
@@ -39,25 +39,11 @@ use classify::{Classified, HttpPart, Text, classify};
 use connection::{Connection, Shared};
 use http::head::RequestHead;
 use rangemap::RangeInclusiveSet;
+use report::{ConnectionSummary, More};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Heads of HTTP requests that are remembered until their messages come.
 const HEADS: usize = 1024;
-
-/// Options of a validation.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Findings that are kept for each rule; further ones are only counted.
-    pub max_per_rule: usize,
-    /// The proposals and packs to check.
-    pub registry: &'static Registry,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { max_per_rule: 1000, registry: Registry::built_in() }
-    }
-}
 
 /// The maximum number of connections that are checked at the same time.
 pub(crate) const MAX_CONNECTIONS: usize = 1000;
@@ -93,9 +79,9 @@ pub(crate) fn rule_groups(registry: &'static Registry) -> Vec<RuleGroup> {
     core.chain(proposals).collect()
 }
 
-/// Checks a reel event by event.
-pub struct Validator {
-    options: Options,
+/// Checks a reel event by event. It passes on what it finds at once: one message may break rules a million times.
+pub(crate) struct Validator {
+    registry: &'static Registry,
     connections: BTreeMap<u32, Box<Connection>>,
     /// Traffic of an unknown connection was lost, possibly of one that has not been seen yet.
     lost: bool,
@@ -119,15 +105,23 @@ pub struct Validator {
     /// The time of the latest event.
     now: i64,
     space: parse::Space,
-    report: Report,
-    kept: BTreeMap<&'static str, usize>,
+    facts: Facts,
+}
+
+/// Facts about the connections that were checked.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// The first ones of them, by stream number.
+    pub connections: Vec<ConnectionSummary>,
+    /// The others.
+    pub more: More,
 }
 
 impl Validator {
     /// Creates a validator that has seen nothing yet.
-    pub fn new(options: Options) -> Self {
+    pub(crate) fn new(registry: &'static Registry) -> Self {
         Self {
-            options,
+            registry,
             connections: BTreeMap::new(),
             lost: false,
             lost_streams: BTreeMap::new(),
@@ -135,7 +129,7 @@ impl Validator {
             joined: BTreeSet::new(),
             heads: Recent::new(HEADS),
             shared: Shared {
-                overviews: options.registry.iter().filter_map(|proposal| proposal.overview()).collect(),
+                overviews: registry.iter().filter_map(|proposal| proposal.overview()).collect(),
                 http: http::SharedHttp::default(),
                 schemas: foreign_schema::Library::default(),
             },
@@ -145,14 +139,13 @@ impl Validator {
             is_full: false,
             now: 0,
             space: parse::Space::default(),
-            report: Report::default(),
-            kept: BTreeMap::new(),
+            facts: Facts::default(),
         }
     }
 
     /// Notes that a part of the reel cannot be read, so anything may be missing from any connection. Checks that need
     /// the complete traffic are skipped from here on.
-    pub fn lose_track(&mut self) {
+    pub(crate) fn lose_track(&mut self) {
         self.lost = true;
         self.shared.http.lose_track();
         for (stream, connection) in &mut self.connections {
@@ -170,8 +163,8 @@ impl Validator {
         }
     }
 
-    /// Processes the next event of the reel. Each stream number is one connection.
-    pub fn observe(&mut self, event: &Event<'_>) {
+    /// Processes the next event of the reel, and passes what it finds to `emit`. Each stream number is one connection.
+    pub(crate) fn observe(&mut self, event: &Event<'_>, emit: &mut dyn FnMut(Finding)) {
         let stream = event.header.stream;
         self.now = self.now.max(event.header.time);
         if matches!(event.header.kind, EventKind::Gap | EventKind::StreamClosed) {
@@ -184,7 +177,7 @@ impl Validator {
             Classified::Continues => return self.lose_track(),
             Classified::Opened { behind_listener, joined } => return self.note_opened(stream, behind_listener, joined),
             Classified::Text(_) | Classified::Batch(_) | Classified::Part => {
-                if !self.has_space_for(stream, event.header.seq) {
+                if !self.has_space_for(stream, event.header.seq, emit) {
                     return;
                 }
                 self.connect(event.header, &classified);
@@ -193,7 +186,7 @@ impl Validator {
         }
         // A gap of no stream may be one of any.
         if event.header.kind == EventKind::Gap && stream == 0 && !self.connections.contains_key(&0) {
-            self.note_loss(event.header.seq);
+            self.note_loss(event.header.seq, emit);
         }
         let Some(connection) = self.connections.get_mut(&stream) else {
             return self.note_unconnected(event.header, classified);
@@ -201,27 +194,25 @@ impl Validator {
         let is_closed = event.header.kind == EventKind::StreamClosed;
         let direction = Some(event.header.direction());
         connection.take(event, classified, &mut self.shared, &mut |finding| {
-            self.report.add(Finding::of(stream, direction, finding), &mut self.kept, self.options.max_per_rule);
+            emit(Finding::of(stream, direction, finding));
         });
         if is_closed {
             self.closed.push_back(stream);
             if self.closed.len() > MAX_CLOSED {
-                self.retire();
+                self.retire(emit);
             }
         }
     }
 
     /// Notes on every connection that something is missing.
-    fn note_loss(&mut self, seq: u64) {
+    fn note_loss(&mut self, seq: u64, emit: &mut dyn FnMut(Finding)) {
         if self.connections.is_empty() {
             return;
         }
         self.lose_track();
         for (stream, connection) in &mut self.connections {
             connection.note_gap(seq);
-            for finding in connection.findings.drain() {
-                self.report.add(Finding::of(*stream, None, finding), &mut self.kept, self.options.max_per_rule);
-            }
+            connection.findings.drain().for_each(|finding| emit(Finding::of(*stream, None, finding)));
         }
     }
 
@@ -256,7 +247,7 @@ impl Validator {
         if self.connections.contains_key(&header.stream) {
             return;
         }
-        let mut connection = Connection::new(self.options.registry);
+        let mut connection = Connection::new(self.registry);
         // Over HTTP, a message that names no session may belong to one that began on another stream. A message on a
         // retired connection belongs to that connection.
         let is_retired = self.retired.contains(&header.stream) || self.retired.len() >= MAX_ANNOUNCED;
@@ -280,11 +271,11 @@ impl Validator {
     }
 
     /// Returns whether this stream's connection is checked, or can be. If there are too many, a closed one is finished.
-    fn has_space_for(&mut self, stream: u32, seq: u64) -> bool {
+    fn has_space_for(&mut self, stream: u32, seq: u64, emit: &mut dyn FnMut(Finding)) -> bool {
         if self.connections.len() < MAX_CONNECTIONS || self.connections.contains_key(&stream) {
             return true;
         }
-        if self.retire() {
+        if self.retire(emit) {
             return true;
         }
         if !std::mem::replace(&mut self.is_full, true) {
@@ -292,17 +283,17 @@ impl Validator {
                 "mcpreel checks at most {MAX_CONNECTIONS} open streams at a time; it skips this one, and maybe others"
             );
             let finding = proposals::Finding::at(&rules::NOT_CHECKED, seq, seen);
-            self.report.add(Finding::of(stream, None, finding), &mut self.kept, self.options.max_per_rule);
+            emit(Finding::of(stream, None, finding));
         }
         false
     }
 
     /// Finishes the connection that was closed first, if there is one.
-    fn retire(&mut self) -> bool {
+    fn retire(&mut self, emit: &mut dyn FnMut(Finding)) -> bool {
         while let Some(stream) = self.closed.pop_front() {
             // It may have been closed twice.
             let Some(connection) = self.connections.remove(&stream) else { continue };
-            self.judge(stream, connection);
+            self.judge(stream, connection, emit);
             if self.retired.len() < MAX_ANNOUNCED {
                 self.retired.insert(stream..=stream);
             }
@@ -311,32 +302,25 @@ impl Validator {
         false
     }
 
-    /// Finishes a connection and adds its findings and summary to the report.
-    fn judge(&mut self, stream: u32, mut connection: Box<Connection>) {
+    /// Finishes a connection: passes on what else it finds, and keeps its summary.
+    fn judge(&mut self, stream: u32, mut connection: Box<Connection>, emit: &mut dyn FnMut(Finding)) {
         connection.finish(stream, &mut self.shared.overviews);
-        for finding in connection.findings.drain() {
-            self.report.add(Finding::of(stream, None, finding), &mut self.kept, self.options.max_per_rule);
-        }
+        connection.findings.drain().for_each(|finding| emit(Finding::of(stream, None, finding)));
         let summary = connection.into_summary(stream);
-        if self.report.connections.len() < MAX_LISTED_CONNECTIONS {
-            self.report.connections.push(summary);
+        if self.facts.connections.len() < MAX_LISTED_CONNECTIONS {
+            self.facts.connections.push(summary);
         } else {
-            self.report.more.add(&summary);
+            self.facts.more.add(&summary);
         }
-    }
-
-    /// Takes the findings so far, in the order of discovery. The report of [`Self::finish`] has only later ones.
-    pub(crate) fn take_findings(&mut self) -> std::vec::Drain<'_, Finding> {
-        self.report.findings.drain(..)
     }
 
     /// Finishes all connections at the end of the reel.
-    pub fn finish(mut self) -> Report {
+    pub(crate) fn finish(mut self, emit: &mut dyn FnMut(Finding)) -> Facts {
         for (stream, connection) in std::mem::take(&mut self.connections) {
-            self.judge(stream, connection);
+            self.judge(stream, connection, emit);
         }
-        self.report.connections.sort_by_key(|connection| connection.stream);
-        self.report
+        self.facts.connections.sort_by_key(|connection| connection.stream);
+        self.facts
     }
 }
 

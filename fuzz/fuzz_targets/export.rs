@@ -7,7 +7,7 @@ use mcpreel::testing::check::Checked;
 use mcpreel::testing::formats::{EXPORT, ExportFormat, ExportOptions};
 use mcpreel::testing::page::{SessionPage, Summary};
 use mcpreel::testing::proposals::Registry;
-use mcpreel::testing::validate::{Options, Report, Validator};
+use mcpreel::testing::validate::{Report, Reporter};
 use mcpreel::testing::wire::json;
 use mcpreel_fuzz::{header, read, reel_of};
 
@@ -53,9 +53,9 @@ fn page(reel: &[u8]) -> Vec<u8> {
 }
 
 fn validate(reel: &[u8]) -> Report {
-    let mut validator = Validator::new(Options { max_per_rule: 3, ..Options::default() });
-    read(reel, |event, _| validator.observe(event));
-    let report = validator.finish();
+    let mut reporter = Reporter::new(Registry::built_in()).keeping(3);
+    read(reel, |event, _| reporter.observe(event));
+    let report = reporter.finish();
     let not_kept: u64 = report.not_kept.values().sum();
     assert_eq!(report.errors + report.warnings + report.infos, report.findings.len() as u64 + not_kept);
     report

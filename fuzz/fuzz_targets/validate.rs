@@ -3,9 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mcpreel::testing::proposals::Registry;
 use mcpreel::testing::session::audit::Audit;
 use mcpreel::testing::session::checkpoint_tree::CheckpointTrees;
-use mcpreel::testing::validate::{Options, Report, Validator};
+use mcpreel::testing::validate::{Report, Reporter};
 use mcpreel_fuzz::{events, steps};
 use std::collections::BTreeSet;
 
@@ -31,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn report(data: &[u8], max_per_rule: usize) -> Report {
-    let mut validator = Validator::new(Options { max_per_rule, ..Options::default() });
-    events(data, |event| validator.observe(event));
-    validator.finish()
+    let mut reporter = Reporter::new(Registry::built_in()).keeping(max_per_rule);
+    events(data, |event| reporter.observe(event));
+    reporter.finish()
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::proposals::Registry;
 use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader};
-use crate::validate::{Options, Report, Validator};
+use crate::validate::{Report, Reporter};
 use crate::wire::{Direction, Envelope, Framing};
 
 /// The beginning of every pack here.
@@ -44,14 +44,14 @@ fn checked(pack: Pack, server: &str, messages: &[(i64, &str)]) -> Report {
     let ready = r#">{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     let handshake = [(0, initialize), (0, &*answer), (0, ready)];
     let registry = Registry::with([pack.into_proposal()]);
-    let mut validator = Validator::new(Options { registry, ..Options::default() });
+    let mut reporter = Reporter::new(registry);
     for (at, (time, message)) in handshake.iter().chain(messages).enumerate() {
-        observe(&mut validator, at as u64, *time, message);
+        observe(&mut reporter, at as u64, *time, message);
     }
-    validator.finish()
+    reporter.finish()
 }
 
-fn observe(validator: &mut Validator, seq: u64, time: i64, message: &str) {
+fn observe(reporter: &mut Reporter, seq: u64, time: i64, message: &str) {
     let (mark, body) = message.split_at(1);
     let direction = if mark == ">" { Direction::ClientToServer } else { Direction::ServerToClient };
     let envelope = Envelope::scan(body.as_bytes());
@@ -67,7 +67,7 @@ fn observe(validator: &mut Validator, seq: u64, time: i64, message: &str) {
         offset: 0,
         message: Some(MessageHeader { kind: envelope.kind, method: None, id: None }),
     };
-    validator.observe(&Event { header: &header, payload: body.as_bytes() });
+    reporter.observe(&Event { header: &header, payload: body.as_bytes() });
 }
 
 /// What a pack's rules found: the rule and what was seen.
@@ -158,9 +158,9 @@ fn a_method_for_the_modern_era_is_carried_there() {
     let list = r#">{"jsonrpc":"2.0","id":1,"method":"events/list","params":{"_meta":{
         "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
     let registry = Registry::with([Pack::read(text).expect("complete").into_proposal()]);
-    let mut validator = Validator::new(Options { registry, ..Options::default() });
-    observe(&mut validator, 0, 0, list);
-    let all = validator.finish();
+    let mut reporter = Reporter::new(registry);
+    observe(&mut reporter, 0, 0, list);
+    let all = reporter.finish();
     let verdict =
         |rule: &str| all.connections[0].verdicts.all().find(|(id, _)| *id == rule).map(|(_, verdict)| verdict);
     assert_eq!(verdict("method/not-in-revision"), Some(crate::proposals::findings::Verdict::Passed));
@@ -242,11 +242,11 @@ fn missing_messages_cause_no_finding() {
   soon: {severity: error, text: A sentence., answered-within: {message: bell/ring, time: 1s}}
 ";
     let registry = Registry::with([pack(rules).into_proposal()]);
-    let mut validator = Validator::new(Options { registry, ..Options::default() });
-    observe(&mut validator, 0, 0, RING);
-    validator.lose_track();
-    observe(&mut validator, 2, 5, RANG);
-    let report = validator.finish();
+    let mut reporter = Reporter::new(registry);
+    observe(&mut reporter, 0, 0, RING);
+    reporter.validator.lose_track();
+    observe(&mut reporter, 2, 5, RANG);
+    let report = reporter.finish();
     assert!(report.findings.iter().all(|finding| !finding.rule.id.starts_with("bells/")), "{:?}", report.findings);
 }
 

@@ -13,13 +13,13 @@ use crate::error::CommandError;
 use crate::files::text::{LARGE, read_text};
 use crate::host::engine::{ModelReply, Order, Output};
 use crate::host::prompt::Prompt;
-use crate::proposals::Severity;
 use crate::proposals::host::ServerId;
+use crate::proposals::{Registry, Severity};
 use crate::runtime::host::Message;
 use crate::scenario::{MessageFate, Observation, Player, PlayerStep, Report, Scenario};
 use crate::server::{self, Fired};
 use crate::trace::{Item, ReelReader};
-use crate::validate::{Options, Validator};
+use crate::validate::Reporter;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::Path;
@@ -239,14 +239,14 @@ pub(crate) fn read(path: &Path) -> Result<Scenario, CommandError> {
 pub(crate) fn validation_errors(reel: &Path) -> Result<Vec<String>, CommandError> {
     let failed = |error| CommandError::reading(reel, &error);
     let mut reader = ReelReader::open(reel).map_err(|error| CommandError::reel(reel, &error))?.with_payloads();
-    let mut validator = Validator::new(Options::default());
+    let mut reporter = Reporter::new(Registry::built_in());
     while let Some(item) = reader.next().map_err(failed)? {
         if let Item::Block(block) = item {
-            block.events().for_each(|event| validator.observe(&event));
+            block.events().for_each(|event| reporter.observe(&event));
             reader.recycle(block);
         }
     }
-    let report = validator.finish();
+    let report = reporter.finish();
     let errors = report.findings.iter().filter(|shown| shown.rule.severity == Severity::Error);
     Ok(errors.map(|shown| format!("{}: {}", shown.rule.id, shown.seen)).collect())
 }

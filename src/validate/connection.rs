@@ -224,8 +224,16 @@ impl Connection {
             return self.lose_track();
         }
         let mut space = Space::default();
+        // A batch may have a million items that are no messages. Together they are one thing to mend.
+        let mut not_messages = 0u64;
         for text in texts {
             let text = &Text::of(text, &mut space);
+            if !stream::can_be_checked(text) {
+                not_messages += 1;
+                if not_messages > 1 {
+                    continue;
+                }
+            }
             self.findings.drain().for_each(&mut *add);
             self.findings.begin_item();
             let initializes = text.envelope.method.as_deref() == Some("initialize");
@@ -234,6 +242,10 @@ impl Connection {
             if stream::is_message(seq, text, &mut self.findings) {
                 self.take_message(event, text, shared);
             }
+        }
+        if let more @ 1.. = not_messages.saturating_sub(1) {
+            self.findings.begin_item();
+            stream::note_more(seq, more, &mut self.findings);
         }
     }
 

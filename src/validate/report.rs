@@ -1,8 +1,10 @@
 //! The result of a validation: findings, counts, and summary about each connection.
 
+use super::Validator;
 use super::verdicts::Verdicts;
-use crate::proposals::{self, Rule, Severity, Side};
+use crate::proposals::{self, Registry, Rule, Severity, Side};
 use crate::protocol::Era;
+use crate::trace::Event;
 use crate::wire::Direction;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -114,26 +116,52 @@ impl More {
         self.connections += 1;
         self.messages += summary.messages;
     }
+
+    /// Returns the number of their messages, together with those of the listed connections.
+    pub(crate) fn messages_with(self, listed: &[ConnectionSummary]) -> u64 {
+        self.messages + listed.iter().map(|connection| connection.messages).sum::<u64>()
+    }
+}
+
+/// A validation that ends with a report.
+pub struct Reporter {
+    pub(crate) validator: Validator,
+    report: Report,
+    /// The number of findings of each rule that are kept.
+    kept: BTreeMap<&'static str, usize>,
+    /// The findings of each rule that are kept at most; further ones are only counted.
+    max_per_rule: usize,
+}
+
+impl Reporter {
+    /// Creates a reporter that has seen nothing yet.
+    pub fn new(registry: &'static Registry) -> Self {
+        let (report, kept) = (Report::default(), BTreeMap::new());
+        Self { validator: Validator::new(registry), report, kept, max_per_rule: 1000 }
+    }
+
+    /// Sets how many findings of each rule are kept (1000).
+    pub fn keeping(self, max_per_rule: usize) -> Self {
+        Self { max_per_rule, ..self }
+    }
+
+    /// Processes the next event of the reel.
+    pub fn observe(&mut self, event: &Event<'_>) {
+        let Self { validator, report, kept, max_per_rule } = self;
+        validator.observe(event, &mut |finding| report.add(finding, kept, *max_per_rule));
+    }
+
+    /// Finishes all connections at the end of the reel.
+    pub fn finish(self) -> Report {
+        let Self { validator, mut report, mut kept, max_per_rule } = self;
+        let facts = validator.finish(&mut |finding| report.add(finding, &mut kept, max_per_rule));
+        Report { connections: facts.connections, more: facts.more, ..report }
+    }
 }
 
 impl Report {
-    /// Returns the highest severity among the findings.
-    pub fn worst(&self) -> Option<Severity> {
-        match (self.errors, self.warnings, self.infos) {
-            (1.., ..) => Some(Severity::Error),
-            (0, 1.., _) => Some(Severity::Warning),
-            (0, 0, 1..) => Some(Severity::Info),
-            (0, 0, 0) => None,
-        }
-    }
-
-    /// Returns the number of messages checked, over all connections.
-    pub fn messages(&self) -> u64 {
-        self.more.messages + self.connections.iter().map(|connection| connection.messages).sum::<u64>()
-    }
-
     /// Adds a finding, unless `max` findings of its rule are kept already.
-    pub(super) fn add(&mut self, finding: Finding, kept: &mut BTreeMap<&'static str, usize>, max: usize) {
+    fn add(&mut self, finding: Finding, kept: &mut BTreeMap<&'static str, usize>, max: usize) {
         *match finding.rule.severity {
             Severity::Error => &mut self.errors,
             Severity::Warning => &mut self.warnings,
@@ -146,6 +174,21 @@ impl Report {
         } else {
             *self.not_kept.entry(finding.rule.id).or_default() += 1;
         }
+    }
+
+    /// Returns the highest severity among the findings.
+    pub fn worst(&self) -> Option<Severity> {
+        match (self.errors, self.warnings, self.infos) {
+            (1.., ..) => Some(Severity::Error),
+            (0, 1.., _) => Some(Severity::Warning),
+            (0, 0, 1..) => Some(Severity::Info),
+            (0, 0, 0) => None,
+        }
+    }
+
+    /// Returns the number of messages checked, over all connections.
+    pub fn messages(&self) -> u64 {
+        self.more.messages_with(&self.connections)
     }
 
     /// Returns the report as one JSON object:

@@ -26,15 +26,20 @@ pub(super) fn check_framing(event: &Event<'_>, findings: &mut Findings) {
     });
 }
 
+/// Returns whether the text is a message that can be checked further.
+pub(super) fn can_be_checked(text: &Text<'_>) -> bool {
+    let kind = text.envelope.kind;
+    kind.is_response() || matches!(kind, MessageKind::Request | MessageKind::Notification)
+}
+
 /// Returns whether the text is a message that can be checked further. If it is not, reports what it is.
 pub(super) fn is_message(seq: u64, text: &Text<'_>, findings: &mut Findings) -> bool {
-    let Text { bytes: text, envelope, .. } = text;
-    let kind = envelope.kind;
-    if kind.is_response() || matches!(kind, MessageKind::Request | MessageKind::Notification) {
+    if can_be_checked(text) {
         findings.hold_all(&IS_MESSAGE);
         return true;
     }
-    match kind {
+    let Text { bytes: text, envelope, .. } = text;
+    match envelope.kind {
         MessageKind::Noise => findings.note(&rules::NOISE, seq, format!("not JSON: {}", quote(text))),
         MessageKind::Blank => findings.note(&rules::BLANK_LINE, seq, "the line is empty"),
         MessageKind::Malformed => malformed(seq, text, findings),
@@ -52,4 +57,9 @@ fn malformed(seq: u64, text: &[u8], findings: &mut Findings) {
 /// Quotes the beginning of a text that cannot be parsed.
 fn quote(text: &[u8]) -> String {
     format!("{:?}", clip(&String::from_utf8_lossy(&text[..text.len().min(400)]), 80))
+}
+
+/// Reports how many texts of a batch are no messages, in addition to the first one.
+pub(super) fn note_more(seq: u64, more: u64, findings: &mut Findings) {
+    findings.note(&rules::NO_MESSAGE, seq, format!("{more} more items of the batch are no JSON-RPC messages"));
 }

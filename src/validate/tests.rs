@@ -25,7 +25,7 @@ type Case = (&'static str, &'static str);
 
 /// Feeds events to a validator, one millisecond apart unless a script says otherwise.
 struct Feed {
-    validator: Validator,
+    reporter: Reporter,
     seq: u64,
     time: i64,
     stream: u32,
@@ -37,8 +37,8 @@ struct Feed {
 
 impl Feed {
     fn new() -> Self {
-        let validator = Validator::new(Options::default());
-        Self { validator, seq: 0, time: 0, stream: 0, exchange: 0, tape: Vec::new() }
+        let reporter = Reporter::new(Registry::built_in());
+        Self { reporter, seq: 0, time: 0, stream: 0, exchange: 0, tape: Vec::new() }
     }
 
     /// Begins an HTTP exchange with this header in its request.
@@ -61,7 +61,7 @@ impl Feed {
             offset: 0,
             message: None,
         };
-        self.validator.observe(&Event { header: &header, payload });
+        self.reporter.observe(&Event { header: &header, payload });
         self.tape.push((header, payload.to_vec()));
         self.seq += 1;
         self.time += 1_000_000;
@@ -182,7 +182,7 @@ impl Feed {
         }
         match line {
             "" => return,
-            "damage" => return self.validator.lose_track(),
+            "damage" => return self.reporter.validator.lose_track(),
             "gap" => return self.event(EventKind::Gap, Flags::default(), Framing::Lf, b""),
             "crash" => {
                 let mut end = Vec::new();
@@ -279,7 +279,7 @@ fn lines(script: &str) -> Vec<String> {
 fn run(script: &str) -> Report {
     let mut feed = Feed::new();
     lines(script).iter().for_each(|line| feed.line(line));
-    feed.validator.finish()
+    feed.reporter.finish()
 }
 
 fn ids(report: &Report) -> BTreeSet<&'static str> {
@@ -422,12 +422,29 @@ fn exercised(report: &Report) -> impl Iterator<Item = &'static str> {
 #[test]
 fn findings_of_a_rule_are_capped_and_the_rest_counted() {
     let mut feed = Feed::new();
-    feed.validator.options.max_per_rule = 3;
+    feed.reporter = feed.reporter.keeping(3);
     (0..10).for_each(|_| feed.line("s>c started"));
-    let report = feed.validator.finish();
+    let report = feed.reporter.finish();
     assert_eq!((report.findings.len(), report.errors), (3, 10));
     assert_eq!(report.not_kept.get("stream/noise"), Some(&7));
     assert_eq!(report.to_json()["notKept"]["stream/noise"], 7);
+}
+
+#[test]
+fn items_of_a_batch_that_are_no_messages_are_one_thing_to_mend() {
+    let seen = |batch: &str| {
+        let mut feed = Feed::new();
+        feed.line(batch);
+        let report = feed.reporter.finish();
+        let no_message = |found: &&Finding| found.rule.id == rules::NO_MESSAGE.id;
+        report.findings.iter().filter(no_message).map(|found| found.seen.clone()).collect::<Vec<_>>()
+    };
+    let first = "not a JSON-RPC message: \"0\"".to_owned();
+    assert_eq!(seen("s>c [0]"), [first.clone()]);
+    let others = "3 more items of the batch are no JSON-RPC messages".to_owned();
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    assert_eq!(seen(&format!("s>c [0,{ping},[],{{}},1]")), [first, others]);
+    assert!(seen(&format!("s>c [{ping}]")).is_empty());
 }
 
 #[test]
@@ -447,10 +464,10 @@ fn connections_are_reported_apart_by_their_stream() {
             offset: 0,
             message: None,
         };
-        feed.validator.observe(&Event { header: &header, payload: text });
+        feed.reporter.observe(&Event { header: &header, payload: text });
         feed.seq += 1;
     }
-    let report = feed.validator.finish();
+    let report = feed.reporter.finish();
     assert_eq!(report.connections.iter().map(|it| (it.stream, it.messages)).collect::<Vec<_>>(), [(0, 1), (7, 1)]);
     assert_eq!(ids(&report), BTreeSet::from(["pairing/open-at-end"]));
 }
@@ -464,7 +481,7 @@ fn a_connection_of_others_that_is_joined_begins_in_the_middle() {
         feed.event(EventKind::StreamOpened, Flags::default(), Framing::Whole, &payload);
         feed.line(r#"c>s {"id":"mcpreel-0123abcd-1","method":"tools/list"}"#);
         feed.line(r#"s>c {"id":"mcpreel-0123abcd-1","result":{"tools":[]}}"#);
-        ids(&feed.validator.finish()).contains("lifecycle/not-initialized")
+        ids(&feed.reporter.finish()).contains("lifecycle/not-initialized")
     };
     assert!(!begins(serde_json::json!({"transport": "session", "session": "s"})));
     assert!(begins(serde_json::json!({"transport": "memory"})));
@@ -481,7 +498,7 @@ fn clients_that_share_a_server_of_the_modern_era_have_ids_of_their_own() {
             feed.line(&format!(r#"c>s {{"id":1,"method":"tools/list","params":{params}}}"#));
             feed.line(r#"s>c {"id":1,"result":{"tools":[]}}"#);
         }
-        ids(&feed.validator.finish()).contains("pairing/id-reused")
+        ids(&feed.reporter.finish()).contains("pairing/id-reused")
     };
     let gateway = || serde_json::json!({"transport": "stdio", "behind": "http"});
     let modern = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
@@ -498,7 +515,7 @@ fn server_sent_events_are_read_for_their_data() {
     for block in [format!("event: message\nid: 1\ndata: {ping}\n\n"), "data: {\"jsonrpc\":\"2.0\",\n\n".to_owned()] {
         feed.event(EventKind::Message, Flags::SERVER_TO_CLIENT, Framing::Sse, block.as_bytes());
     }
-    let report = feed.validator.finish();
+    let report = feed.reporter.finish();
     let malformed = report.findings.iter().filter(|found| found.rule.id == "envelope/malformed");
     assert_eq!(malformed.map(|found| found.seq).collect::<Vec<_>>(), [Some(1)]);
 }
@@ -516,7 +533,7 @@ fn closed_connections_make_space_for_others() {
     // A late message on a retired connection is not checked against what came before.
     feed.line("stream 1");
     feed.line(r#"s>c {"id":1,"result":{}}"#);
-    let report = feed.validator.finish();
+    let report = feed.reporter.finish();
     assert_eq!((report.connections.len(), report.more.connections), (1000, 201));
     let found = ids(&report);
     assert!(!found.contains("stream/not-checked") && !found.contains("pairing/orphan-response"), "{found:?}");
@@ -548,11 +565,11 @@ fn only_the_latest_closed_connections_are_remembered() {
         feed.line(r#"s>c {"id":99,"result":{}}"#);
     }
     unannounced(&mut feed);
-    let report = feed.validator.finish();
+    let report = feed.reporter.finish();
     assert!(!of_stream(&report, 0).contains("pairing/orphan-response"), "{:?}", of_stream(&report, 0));
     assert!(of_stream(&report, 1).contains("pairing/orphan-response"), "{:?}", of_stream(&report, 1));
     let missing = of_stream(&report, 1000);
-    assert!(!missing.is_empty() && missing == of_stream(&alone.validator.finish(), 1000), "{missing:?}");
+    assert!(!missing.is_empty() && missing == of_stream(&alone.reporter.finish(), 1000), "{missing:?}");
 }
 
 #[test]
@@ -562,7 +579,7 @@ fn streams_beyond_those_that_are_followed_are_reported_once() {
         feed.line(&format!("stream {stream}"));
         feed.line(r#"c>s {"id":1,"method":"ping"}"#);
     }
-    let report = feed.validator.finish();
+    let report = feed.reporter.finish();
     let reported: Vec<_> = report.findings.iter().filter(|found| found.rule.id == "stream/not-checked").collect();
     assert_eq!((reported.len(), report.connections.len()), (1, MAX_CONNECTIONS));
     assert!(reported[0].seen.contains("at most 1000 open streams"), "{}", reported[0].seen);
@@ -574,7 +591,7 @@ fn a_connection_with_too_many_open_requests_is_not_judged_by_them() {
     feed.line("$HELLO");
     feed.line(r#"x9000 c>s {"id":$N,"method":"ping"}"#);
     feed.line(r#"x9000 s>c {"id":$N,"result":{}}"#);
-    let found = ids(&feed.validator.finish());
+    let found = ids(&feed.reporter.finish());
     assert!(found.contains("stream/not-checked"), "{found:?}");
     assert!(!found.contains("pairing/orphan-response") && !found.contains("pairing/unanswered"), "{found:?}");
 }

@@ -3,11 +3,11 @@
 
 use crate::common::Stage;
 use mcpreel::testing::host::engine::ModelReply;
-use mcpreel::testing::proposals::Severity;
+use mcpreel::testing::proposals::{Registry, Severity};
 use mcpreel::testing::runtime::simulate::{SimulationContext, simulate};
 use mcpreel::testing::scenario::{self, Observation, Report, Scenario};
 use mcpreel::testing::trace::{Event, EventHeader, EventKind, Flags};
-use mcpreel::testing::validate::{Options, Validator};
+use mcpreel::testing::validate::Reporter;
 use mcpreel::testing::wire::Framing;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn examples() -> Vec<(PathBuf, String)> {
 /// Plays a scenario in virtual time; returns the report, including the validator's, and all prompts as text.
 fn play(text: &str) -> (Report, Vec<String>) {
     let scenario = Scenario::read(text).unwrap_or_else(|error| panic!("{error}"));
-    let mut validator = Validator::new(Options::default());
+    let mut reporter = Reporter::new(Registry::built_in());
     let (mut prompts, mut seq) = (Vec::new(), 0);
     let mut observe = |now: Duration, seen: &Observation<'_>| match seen {
         Observation::Prompt(prompt) => prompts.push(prompt.to_value().to_string()),
@@ -53,7 +53,7 @@ fn play(text: &str) -> (Report, Vec<String>) {
                 message: None,
             };
             seq += 1;
-            validator.observe(&Event { header: &header, payload: bytes });
+            reporter.observe(&Event { header: &header, payload: bytes });
         }
         _ => {}
     };
@@ -63,7 +63,7 @@ fn play(text: &str) -> (Report, Vec<String>) {
         observe: &mut observe,
     };
     let mut report = simulate(&scenario, around).unwrap_or_else(|error| panic!("{error}"));
-    let findings = validator.finish().findings;
+    let findings = reporter.finish().findings;
     let errors = findings.iter().filter(|finding| finding.rule.severity == Severity::Error);
     let errors: Vec<String> = errors.map(|finding| format!("{}: {}", finding.rule.id, finding.seen)).collect();
     report.validated(&errors);

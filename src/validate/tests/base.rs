@@ -325,7 +325,7 @@ fn invalid_utf8_is_reported_with_its_place() {
         crate::wire::Direction::ServerToClient,
         b"{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":\"\xff\"}}",
     );
-    let report = feed.validator.finish();
+    let report = feed.reporter.finish();
     assert_eq!(report.findings[0].rule.id, "envelope/encoding");
     assert_eq!(report.findings[0].seen, "invalid UTF-8 at byte 45");
 }
@@ -456,7 +456,7 @@ fn a_long_pipeline_is_checked_in_time() {
         feed.line(&format!(r#"s>c {{"method":"notifications/progress","params":{params}}}"#));
         feed.line(&format!(r#"s>c {{"id":{id},"result":{{}}}}"#));
     }
-    assert_eq!(feed.validator.finish().errors, 0);
+    assert_eq!(feed.reporter.finish().errors, 0);
 }
 
 /// Codes that MCP itself defines are not reported as reserved.

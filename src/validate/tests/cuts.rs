@@ -84,11 +84,11 @@ fn found_in_cut(tape: &[Taped], selection: Selection) -> BTreeSet<&'static str> 
     let kept = cut.finish();
     let mut header = FileHeader { created: 0, tool: String::new(), label: None, notes: BTreeMap::new() };
     header.mark_as_cut(format!("{} of {} events", kept.len(), tape.len()));
-    let mut validator = Validator::new(Options::default());
-    validator.begin(&header);
+    let mut reporter = Reporter::new(Registry::built_in());
+    reporter.validator.begin(&header);
     let kept = tape.iter().filter(|(header, _)| kept.contains(&header.seq));
-    kept.for_each(|taped| event(taped, &mut |it| validator.observe(it)));
-    ids(&validator.finish())
+    kept.for_each(|taped| event(taped, &mut |it| reporter.observe(it)));
+    ids(&reporter.finish())
 }
 
 /// The rules that a part of a recording breaks, over HTTP, where one client opens two sessions on one connection.
@@ -96,13 +96,13 @@ fn found_in_two_sessions(mark: impl FnOnce(&mut FileHeader)) -> BTreeSet<&'stati
     let mut header = FileHeader { created: 0, tool: String::new(), label: None, notes: BTreeMap::new() };
     mark(&mut header);
     let mut feed = Feed::new();
-    feed.validator.begin(&header);
+    feed.reporter.validator.begin(&header);
     for id in [1, 3] {
         feed.line("> POST {}");
         feed.line("$HELLO");
         feed.line(&format!(r#"c>s {{"id":{},"method":"ping"}}"#, id + 1));
     }
-    ids(&feed.validator.finish())
+    ids(&feed.reporter.finish())
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn cuts_of_any_session_have_no_new_findings() {
             continue;
         }
         sessions += 1;
-        let whole = ids(&feed.validator.finish());
+        let whole = ids(&feed.reporter.finish());
         for (name, selection) in selections(feed.time) {
             for rule in found_in_cut(&tape, selection).difference(&whole) {
                 new.entry(rule).or_default().push(format!("{name}\n{script}"));

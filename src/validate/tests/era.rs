@@ -155,7 +155,7 @@ fn a_session_over_http_has_ids_of_its_own_whatever_used_its_connection() {
             let mut feed = Feed::new();
             carry(&mut feed, None, before);
             carry(&mut feed, None, after);
-            let report = feed.validator.finish();
+            let report = feed.reporter.finish();
             assert!(beside_http(&report).is_empty(), "{before}\n{after}: {:#?}", report.findings);
         }
     }
@@ -167,7 +167,7 @@ fn a_session_over_http_has_ids_of_its_own_whatever_used_its_connection() {
                 false => super::lines(SESSION).iter().for_each(|line| feed.line(line)),
             }
         }
-        let found = beside_http(&feed.validator.finish());
+        let found = beside_http(&feed.reporter.finish());
         assert_eq!(found, BTreeSet::from(["lifecycle/second-initialize", "pairing/id-reused"]), "{header:?}");
     }
 }
@@ -180,7 +180,7 @@ fn the_head_of_a_request_names_its_era_too() {
         carry(&mut feed, None, SESSION);
         carry(&mut feed, Some(("mcp-protocol-version", version)), without_meta);
         feed.line(r#"s>c {"id":1,"result":{"tools":[]}}"#);
-        beside_http(&feed.validator.finish())
+        beside_http(&feed.reporter.finish())
     };
     assert_eq!(found("2025-11-25"), BTreeSet::from(["pairing/id-reused"]));
     assert_eq!(
@@ -206,7 +206,7 @@ fn a_request_whose_exchange_broke_off_on_either_side_is_not_missed() {
         let flags = Flags::toward(direction).with(Flags::FAILED);
         feed.event(EventKind::Transport, flags, Framing::Whole, &payload);
         carry(&mut feed, None, "c>s {\"id\":4,\"method\":\"tools/list\"}\ns>c {\"id\":4,\"result\":{\"tools\":[]}}");
-        let report = feed.validator.finish();
+        let report = feed.reporter.finish();
         assert!(beside_http(&report).is_empty(), "{direction:?}: {:#?}", report.findings);
     }
 }

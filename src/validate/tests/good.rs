@@ -239,7 +239,7 @@ fn a_session_bent_anywhere_is_still_checked() {
             for (other, line) in lines.iter().enumerate() {
                 if other == at { feed.line(&format!("{way}{bent}")) } else { feed.line(line) }
             }
-            let report = feed.validator.finish();
+            let report = feed.reporter.finish();
             assert!(report.messages() > 50, "{place} of {line}");
         }
     }

@@ -28,7 +28,7 @@ fn check(directory: &Path, name: &str) -> Report {
         feed.time = at - *start.get_or_insert(at);
         feed.transcribed(&line);
     }
-    feed.validator.finish()
+    feed.reporter.finish()
 }
 
 impl Feed {

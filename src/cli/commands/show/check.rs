@@ -7,11 +7,15 @@ use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::render::findings;
 use crate::trace::{Damage, Event, FileHeader};
+use crate::wire::text::counted;
 use serde_json::Value;
 use std::path::Path;
 
 /// The width of findings if stdout is not a terminal.
 const WIDTH: usize = 100;
+
+/// The maximum number of findings below an event: a batch may have a hundred thousand.
+const MAX_BELOW: usize = 1000;
 
 /// The settings of the check, as `validate` has them without options.
 ///
@@ -30,6 +34,8 @@ pub(super) struct Checking<'a> {
     reel: CheckedReel,
     /// The findings of the current event.
     found: Vec<Located>,
+    /// The number of findings that are not shown below their event.
+    not_shown: u64,
 }
 
 impl<'a> Checking<'a> {
@@ -37,13 +43,17 @@ impl<'a> Checking<'a> {
         let reel = super::super::validate::unchecked(path);
         let mut check = Check::new(&prepared.settings, &prepared.baseline);
         check.begin(header);
-        Self { prepared, check, reel, found: Vec::new() }
+        Self { prepared, check, reel, found: Vec::new(), not_shown: 0 }
     }
 
     /// Takes the next event, whether it is shown or not.
     pub(super) fn observe(&mut self, event: &Event<'_>) {
         self.found.clear();
-        self.check.observe(event, &mut |found| self.found.push(found.clone()));
+        let Self { check, found: shown, not_shown, .. } = self;
+        check.observe(event, &mut |found| match shown.len() {
+            ..MAX_BELOW => shown.push(found.clone()),
+            _ => *not_shown += 1,
+        });
     }
 
     pub(super) fn take_damage(&mut self, damage: &Damage) {
@@ -67,6 +77,10 @@ impl<'a> Checking<'a> {
         let run = Run::new(vec![CheckedReel { checked, ..self.reel }], &self.prepared.baseline);
         if is_text {
             last.iter().try_for_each(|found| print(found, context))?;
+        }
+        if self.not_shown > 0 {
+            let more = counted(self.not_shown, "finding");
+            context.printer.note(&format!("{more} not shown: the events have more than {MAX_BELOW} each"));
         }
         context.printer.report(|palette| {
             let mut text = String::new();

@@ -345,16 +345,16 @@ fn events_that_contradict_themselves() {
         let headers = [["mcp-session-id", "s"]];
         let reported = json!({"what": what, "method": "GET", "status": 500, "headers": headers, "bytes": 5});
         let feed = after(script, 1, EventKind::Transport, Flags::toward(direction), &cbor(&reported));
-        assert_eq!(outcome_in(rule, &feed.validator.finish()).0, expected, "{rule}: {what} {direction:?}");
+        assert_eq!(outcome_in(rule, &feed.reporter.finish()).0, expected, "{rule}: {what} {direction:?}");
     }
     let response = br#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
     for (flags, expected) in [(Flags::default(), Failed), (Flags::TRUNCATED, NotObserved)] {
         let feed = after("", 0, EventKind::Message, Flags::toward(ServerToClient).with(flags), response);
-        assert_eq!(outcome_in("pairing/orphan-response", &feed.validator.finish()).0, expected, "{flags:?}");
+        assert_eq!(outcome_in("pairing/orphan-response", &feed.reporter.finish()).0, expected, "{flags:?}");
     }
     for (member, expected) in [("continues", NotObserved), ("mark", Failed)] {
         let mut feed = after("", 0, EventKind::Note, Flags::default(), &cbor(&json!({member: "a.reel"})));
         feed.event(EventKind::Message, Flags::toward(ServerToClient), Framing::Lf, response);
-        assert_eq!(outcome_in("pairing/orphan-response", &feed.validator.finish()).0, expected, "{member}");
+        assert_eq!(outcome_in("pairing/orphan-response", &feed.reporter.finish()).0, expected, "{member}");
     }
 }

@@ -115,14 +115,37 @@ impl<E: MessageExporter> ByMessage<E> {
         &mut self.exporter
     }
 
+    /// Processes an event as [`Exporter::event`] does, and calls `after` after each message: an event may have many.
+    pub(super) fn event_by_message(
+        &mut self,
+        event: &Event<'_>,
+        out: &mut dyn Write,
+        after: &mut dyn FnMut(&mut E) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match event.header.kind {
+            EventKind::Message => return self.take(event.header, event.header.framing, event.payload, out, after),
+            EventKind::Gap => self.give_up(out)?,
+            _ => {}
+        }
+        self.exporter.other(event, out)?;
+        after(&mut self.exporter)
+    }
+
     /// Processes a message, or a piece of one. `framing` is [`Framing::Fragment`] if more of it follows.
-    fn take(&mut self, header: &EventHeader, framing: Framing, payload: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    fn take(
+        &mut self,
+        header: &EventHeader,
+        framing: Framing,
+        payload: &[u8],
+        out: &mut dyn Write,
+        after: &mut dyn FnMut(&mut E) -> io::Result<()>,
+    ) -> io::Result<()> {
         let event = NewEvent { framing, ..Event { header, payload }.again() };
         let Some(frame) = self.frames.take(&event, header.seq) else {
             let body = framing.body(payload);
             let is_all = framing != Framing::Fragment && payload.len() == header.len as usize;
             return match is_all && !header.flags.has(Flags::TRUNCATED) {
-                true => self.write_whole(header, payload.len() as u64, body, out),
+                true => self.write_whole(header, payload.len() as u64, body, out, after),
                 false => self.write(header, payload.len() as u64, Envelope::scan(body), None, out),
             };
         };
@@ -136,13 +159,23 @@ impl<E: MessageExporter> ByMessage<E> {
     }
 
     /// Writes a message, or each message of a batch.
-    fn write_whole(&mut self, header: &EventHeader, len: u64, body: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    fn write_whole(
+        &mut self,
+        header: &EventHeader,
+        len: u64,
+        body: &[u8],
+        out: &mut dyn Write,
+        after: &mut dyn FnMut(&mut E) -> io::Result<()>,
+    ) -> io::Result<()> {
         let envelope = Envelope::scan(body);
         if envelope.kind != MessageKind::Batch || json::items(body).next().is_none() {
-            return self.write(header, len, envelope, Some(body), out);
+            self.write(header, len, envelope, Some(body), out)?;
+            return after(&mut self.exporter);
         }
-        json::items(body)
-            .try_for_each(|item| self.write(header, item.len() as u64, Envelope::scan(item), Some(item), out))
+        json::items(body).try_for_each(|item| {
+            self.write(header, item.len() as u64, Envelope::scan(item), Some(item), out)?;
+            after(&mut self.exporter)
+        })
     }
 
     fn write(
@@ -218,12 +251,7 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
     }
 
     fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
-        match event.header.kind {
-            EventKind::Message => return self.take(event.header, event.header.framing, event.payload, out),
-            EventKind::Gap => self.give_up(out)?,
-            _ => {}
-        }
-        self.exporter.other(event, out)
+        self.event_by_message(event, out, &mut |_| Ok(()))
     }
 
     fn pass_over(&mut self, event: &Event<'_>) {
@@ -239,7 +267,7 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
         let framing = if is_last { header.framing } else { Framing::Fragment };
         match header.kind {
-            EventKind::Message => self.take(header, framing, part, out),
+            EventKind::Message => self.take(header, framing, part, out, &mut |_| Ok(())),
             // No format has a use for a description or stderr text of this length.
             _ => Ok(()),
         }

@@ -130,6 +130,21 @@ impl Telemetry {
         &mut self.messages
     }
 
+    /// Takes an event, and passes each batch of spans to `due` as soon as it is full: one event may have a million messages.
+    ///
+    /// # Errors
+    ///
+    /// `due` failed.
+    pub(crate) fn event(&mut self, event: &Event<'_>, due: &mut dyn FnMut(Batch) -> io::Result<()>) -> io::Result<()> {
+        let (encoding, own) = (self.encoding, &self.resource);
+        self.messages.event_by_message(event, &mut io::sink(), &mut |spans| {
+            while let Some(batch) = batch(spans, false, encoding, own) {
+                due(batch)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Whether spans are finished.
     pub(crate) fn has_spans(&self) -> bool {
         self.messages.exporter().has_ready()
@@ -137,10 +152,7 @@ impl Telemetry {
 
     /// The next batch of spans, if it is full, or `all` are wanted.
     pub(crate) fn spans(&mut self, all: bool) -> Option<Batch> {
-        let spans = self.messages.exporter_mut().take(all)?;
-        let items = spans.len() as u64;
-        let body = self.encoding.encode(&traces(spans, &self.resource, self.messages.exporter().ids()));
-        Some(Batch { signal: Signal::Traces, items, body })
+        batch(self.messages.exporter_mut(), all, self.encoding, &self.resource)
     }
 
     /// The metrics, if there is anything new.
@@ -150,6 +162,12 @@ impl Telemetry {
         let body = self.encoding.encode(&measured(metrics, &self.resource, self.messages.exporter().ids()));
         Some(Batch { signal: Signal::Metrics, items, body })
     }
+}
+
+fn batch(ready: &mut Spans, all: bool, encoding: Encoding, own: &[(String, String)]) -> Option<Batch> {
+    let spans = ready.take(all)?;
+    let items = spans.len() as u64;
+    Some(Batch { signal: Signal::Traces, items, body: encoding.encode(&traces(spans, own, ready.ids())) })
 }
 
 /// Writes some signals to a file.
@@ -164,9 +182,9 @@ impl File {
     }
 
     /// Writes a batch, if there is one that is wanted: a line of JSON, or a length and protobuf.
-    fn write(&self, batch: Option<Batch>, out: &mut dyn Write) -> io::Result<()> {
-        let Some(batch) = batch.filter(|batch| self.signals.contains(&batch.signal)) else { return Ok(()) };
-        if self.telemetry.encoding == Encoding::Json {
+    fn write((encoding, signals): (Encoding, &[Signal]), batch: Option<Batch>, out: &mut dyn Write) -> io::Result<()> {
+        let Some(batch) = batch.filter(|batch| signals.contains(&batch.signal)) else { return Ok(()) };
+        if encoding == Encoding::Json {
             out.write_all(&batch.body)?;
             return out.write_all(b"\n");
         }
@@ -175,10 +193,14 @@ impl File {
         out.write_all(&batch.body)
     }
 
+    fn wanted(&self) -> (Encoding, &'static [Signal]) {
+        (self.telemetry.encoding, self.signals)
+    }
+
     /// Writes the spans that are due.
     fn due(&mut self, all: bool, out: &mut dyn Write) -> io::Result<()> {
         while let Some(batch) = self.telemetry.spans(all) {
-            self.write(Some(batch), out)?;
+            Self::write(self.wanted(), Some(batch), out)?;
         }
         Ok(())
     }
@@ -190,8 +212,8 @@ impl Exporter for File {
     }
 
     fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
-        self.telemetry.exporter().event(event, out)?;
-        self.due(false, out)
+        let wanted = self.wanted();
+        self.telemetry.event(event, &mut |batch| Self::write(wanted, Some(batch), out))
     }
 
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -207,7 +229,7 @@ impl Exporter for File {
         self.telemetry.exporter().end(out)?;
         self.due(true, out)?;
         let metrics = self.telemetry.metrics();
-        self.write(metrics, out)
+        Self::write(self.wanted(), metrics, out)
     }
 }
 

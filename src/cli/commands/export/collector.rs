@@ -20,6 +20,11 @@ const PATIENCE: Patience = Patience { total: Duration::from_secs(60), awaits: fa
 /// An exporter that writes nothing.
 pub(super) struct Sending {
     telemetry: Telemetry,
+    link: Link,
+}
+
+/// The collector, and what became of what was sent.
+struct Link {
     collector: Collector,
     runtime: Runtime,
     /// The number of spans, and whether there were metrics.
@@ -51,7 +56,8 @@ impl Sending {
         let runtime =
             runtime.map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))?;
         let telemetry = Telemetry::new(args.telemetry.settings(true, false), encoding);
-        Ok(Self { telemetry, collector, runtime, sent: (0, 0), rejected: 0, words: String::new(), failure: None })
+        let link = Link { collector, runtime, sent: (0, 0), rejected: 0, words: String::new(), failure: None };
+        Ok(Self { telemetry, link })
     }
 
     /// Reports what was sent. Returns whether the collector accepted all of it.
@@ -60,32 +66,35 @@ impl Sending {
     ///
     /// Sending failed, or what was `exported` cannot be read.
     pub(super) fn finish(self, exported: Result<(), CommandError>, context: &Context) -> Result<bool, CommandError> {
-        let place = self.collector.place();
-        let (spans, metrics) = (counted(self.sent.0, "span"), counted(self.sent.1, "metric"));
-        if let Some(error) = self.failure {
-            if self.sent.0 > 0 {
+        let Link { collector, sent, rejected, words, failure, .. } = self.link;
+        let place = collector.place();
+        let (spans, metrics) = (counted(sent.0, "span"), counted(sent.1, "metric"));
+        if let Some(error) = failure {
+            if sent.0 > 0 {
                 context.printer.note(&format!("{spans} sent to {place} before that"));
             }
             return Err(error);
         }
         exported?;
         context.printer.note(&format!("{spans} and {metrics} sent to {place}"));
-        if self.rejected > 0 {
-            let why = if self.words.is_empty() { String::new() } else { format!(": {}", self.words) };
-            context.printer.note(&format!("the collector rejected {} of them{why}", self.rejected));
-        } else if !self.words.is_empty() {
-            context.printer.note(&format!("the collector accepted everything, but says: {}", self.words));
+        if rejected > 0 {
+            let why = if words.is_empty() { String::new() } else { format!(": {words}") };
+            context.printer.note(&format!("the collector rejected {rejected} of them{why}"));
+        } else if !words.is_empty() {
+            context.printer.note(&format!("the collector accepted everything, but says: {words}"));
         }
-        Ok(self.rejected == 0)
+        Ok(rejected == 0)
     }
 
     fn due(&mut self, all: bool) -> io::Result<()> {
         while let Some(batch) = self.telemetry.spans(all) {
-            self.send(Some(batch))?;
+            self.link.send(Some(batch))?;
         }
         Ok(())
     }
+}
 
+impl Link {
     fn send(&mut self, batch: Option<Batch>) -> io::Result<()> {
         let Some(batch) = batch.filter(|batch| self.collector.takes(signal(batch.signal))) else { return Ok(()) };
         match self.runtime.block_on(self.collector.send(signal(batch.signal), &batch.body, PATIENCE)) {
@@ -112,9 +121,9 @@ impl Exporter for Sending {
         self.telemetry.exporter().begin(header, out)
     }
 
-    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
-        self.telemetry.exporter().event(event, out)?;
-        self.due(false)
+    fn event(&mut self, event: &Event<'_>, _out: &mut dyn Write) -> io::Result<()> {
+        let Self { telemetry, link } = self;
+        telemetry.event(event, &mut |batch| link.send(Some(batch)))
     }
 
     fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -130,6 +139,6 @@ impl Exporter for Sending {
         self.telemetry.exporter().end(out)?;
         self.due(true)?;
         let metrics = self.telemetry.metrics();
-        self.send(metrics)
+        self.link.send(metrics)
     }
 }

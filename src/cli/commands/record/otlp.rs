@@ -90,7 +90,7 @@ struct Source {
 
 impl Source {
     /// Reads a little of what is new. Returns whether there may be more.
-    fn read(&mut self, telemetry: &mut Telemetry) -> bool {
+    fn read(&mut self, telemetry: &mut Telemetry, outbox: &mut Outbox) -> bool {
         let current = self.status.reel();
         let item = match &mut self.reel {
             Some((_, reader)) => reader.next().unwrap_or(None),
@@ -99,8 +99,11 @@ impl Source {
         if let (Some(item), Some((_, reader))) = (item, &mut self.reel) {
             if let Item::Block(block) = item {
                 for event in block.events() {
-                    // It writes nothing that could fail.
-                    let _ = telemetry.exporter().event(&event, &mut io::sink());
+                    // The outbox has no way to fail.
+                    let _ = telemetry.event(&event, &mut |batch| {
+                        outbox.add(Some(batch));
+                        Ok(())
+                    });
                 }
                 reader.recycle(block);
             }
@@ -219,7 +222,7 @@ impl Worker {
         loop {
             // In this order: what was written before the end is read.
             let has_ended = *self.has_ended.borrow() || self.has_ended.has_changed().is_err();
-            let has_more = self.source.read(&mut self.telemetry);
+            let has_more = self.source.read(&mut self.telemetry, &mut self.outbox);
             self.collect();
             if has_ended && !has_more {
                 break;

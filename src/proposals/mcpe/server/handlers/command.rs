@@ -206,6 +206,13 @@ const STARTERS: [(&str, usize); 33] = [
     ("unshare", 0),
     ("xargs", 0),
 ];
+/// What stands before a command in a shell.
+const OPENERS: [char; 8] = [';', '&', '|', '\n', '(', '{', '`', '!'];
+/// Words before a command, and commands of a shell that run what follows them.
+const RUN_NEXT: [&str; 16] = [
+    ".", "-c", "builtin", "command", "do", "elif", "else", "env", "eval", "exec", "if", "source", "then", "time",
+    "until", "while",
+];
 /// Options of one letter that take no value, by the kind of program. An option that is not known here may take the next word.
 const FLAGS: [(&[&str], &str); 3] =
     [(&["sed"], "nErsuz"), (&["jq"], "rcnesSMCaj"), (&["awk", "gawk", "mawk", "nawk"], "")];
@@ -281,6 +288,28 @@ pub(super) fn runs_stdin(words: &[String]) -> bool {
             Progress::Code => false,
         },
     }
+}
+
+/// Whether what these words run may expand variables in its code, as shells do.
+pub(super) fn may_be_shell(words: &[String]) -> bool {
+    match Ran::of(words) {
+        Ran::Code(name, _) => SHELLS.contains(&name),
+        Ran::Anything => true,
+        Ran::Other => false,
+    }
+}
+
+/// Whether shell code has a variable whose name begins with `prefix` in the place of a command, or as the argument of a
+/// command that runs its arguments.
+pub(super) fn runs_variable(code: &str, prefix: &str) -> bool {
+    let is_named =
+        |after: &str| after.strip_prefix('{').unwrap_or(after).trim_start_matches(['!', '#']).starts_with(prefix);
+    code.match_indices('$').any(|(at, _)| {
+        let before = code[..at].trim_end_matches([' ', '\t', '"', '\'']);
+        let last = before.rsplit(|letter: char| !letter.is_alphanumeric() && !"_-./".contains(letter)).next();
+        is_named(&code[at + 1..])
+            && (before.is_empty() || before.ends_with(OPENERS) || last.is_some_and(|word| RUN_NEXT.contains(&word)))
+    })
 }
 
 /// What a plain command runs.
@@ -536,6 +565,38 @@ mod tests {
             "'A=1' tool",
         ] {
             assert_eq!(plain_words(command), None, "{command:?}");
+        }
+    }
+
+    #[test]
+    fn a_variable_in_the_place_of_a_command_is_run() {
+        for (code, is_run) in [
+            ("$MCPE_X", true),
+            (" \"${MCPE_X}\" a", true),
+            ("true; $MCPE_X", true),
+            ("true && \"$MCPE_X\"", true),
+            ("true\n$MCPE_X", true),
+            ("x=$($MCPE_X)", true),
+            ("x=`$MCPE_X`", true),
+            ("if true; then $MCPE_X; fi", true),
+            ("eval \"$MCPE_X\"", true),
+            ("eval $MCPE_X", true),
+            ("bash -c \"$MCPE_X\"", true),
+            ("exec '$MCPE_X'", true),
+            ("${!MCPE_X}", true),
+            ("echo $MCPE_X", false),
+            ("echo \"$MCPE_X\"; true", false),
+            ("test \"$MCPE_X\" = a && echo", false),
+            ("[ \"$MCPE_X\" = a ]", false),
+            ("case $MCPE_X in a) ;; esac", false),
+            ("x=$MCPE_X", false),
+            ("echo a$MCPE_X", false),
+            ("for tag in $MCPE_X; do echo; done", false),
+            ("$OTHER", false),
+            ("grep -e \"$MCPE_X\"", false),
+            ("", false),
+        ] {
+            assert_eq!(runs_variable(code, "MCPE_"), is_run, "{code:?}");
         }
     }
 

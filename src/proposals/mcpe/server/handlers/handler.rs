@@ -1,7 +1,7 @@
 //! A handler of a subscription: its arguments, whether it is permitted, and its job for a delivery.
 
-use super::command::{Next, next, plain_words, runs_stdin};
-use super::input::{Input, expand};
+use super::command::{Next, may_be_shell, next, plain_words, runs_stdin, runs_variable};
+use super::input::{Input, PREFIX, expand};
 use crate::proposals::mcpe::server::fits;
 use crate::proposals::server::handler_job::{
     HandlerJob, HandlerPolicy, HandlerPost, HeaderPiece, Infer, JobKind, Script, check_address, is_loopback, pieces,
@@ -201,13 +201,23 @@ impl Bash {
 
     /// Checks that no program would get the event as code.
     fn check_event(&self) -> Result<(), String> {
-        let Some(words) = plain_words(&self.command) else { return Ok(()) };
-        let all: Vec<String> = words.into_iter().chain(self.args.iter().cloned()).collect();
+        let is_run = |code: &str| self.input == Way::Env && runs_variable(code, PREFIX);
+        let named =
+            "the event would be run as code, because a variable of it names a command: make it an argument of one";
+        let Some(mut words) = plain_words(&self.command) else {
+            return if is_run(&self.command) { Err(named.to_owned()) } else { Ok(()) };
+        };
+        for argument in &self.args {
+            if next(&words, argument) == Next::Code && may_be_shell(&words) && is_run(argument) {
+                return Err(named.to_owned());
+            }
+            words.push(argument.clone());
+        }
         match self.input {
-            Way::Args if next(&all, "") == Next::Code => {
+            Way::Args if next(&words, "") == Next::Code => {
                 Err("the event would be run as code: put a script in `command`, which finds the event in $1".to_owned())
             }
-            Way::Stdin if runs_stdin(&all) => {
+            Way::Stdin if runs_stdin(&words) => {
                 Err("the event would be run as code, because it is on standard input: name a script".to_owned())
             }
             _ => Ok(()),
@@ -238,9 +248,7 @@ impl Bash {
             let known = if is_code { &[][..] } else { &environment };
             let argument = expand(given, known, proposal.min(MAX_ARGUMENT_BYTES)).ok_or_else(too_much)?;
             if is_plain && becomes_option(given, &argument, &arguments) {
-                return Err(format!(
-                    "{given} would be an option of the command, because it begins with a dash: put -- before it"
-                ));
+                return Err(format!("{given} would be an option that the event names, {argument:?}: put -- before it"));
             }
             proposal -= argument.len();
             arguments.push(argument);
@@ -260,9 +268,11 @@ impl Bash {
     }
 }
 
-/// Whether an event's value has made an option of an argument. After `--`, nothing is an option.
+/// Whether an event's value has made an option of an argument, or its name. After `--`, nothing is an option.
 fn becomes_option(given: &str, argument: &str, before: &[String]) -> bool {
-    argument.starts_with('-') && !given.starts_with('-') && !before.iter().any(|word| word == "--")
+    let names_none = given.trim_start_matches('-').starts_with('$');
+    let is_option = argument.starts_with('-') && names_none && given != argument;
+    is_option && !before.iter().any(|word| word == "--")
 }
 
 /// A text as a single word for a shell.

@@ -4,6 +4,9 @@
 use super::Delivered;
 use serde_json::Value;
 
+/// How the names of all variables of an event begin.
+pub(super) const PREFIX: &str = "MCPE_";
+
 /// A delivery in the forms that handlers need.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
@@ -47,7 +50,7 @@ impl Input {
 
     /// The variables. Those of a single event are missing for a batch.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
-        let named = |name: &str, value: String| (format!("MCPE_{name}"), value);
+        let named = |name: &str, value: String| (format!("{PREFIX}{name}"), value);
         let mut all = vec![
             named("SUBSCRIPTION_ID", self.subscription.clone()),
             named("EVENT_COUNT", self.events().len().to_string()),
@@ -65,8 +68,8 @@ impl Input {
                 named("EVENT_DATA", event["data"].to_string()),
             ]);
         }
-        // Operating systems accept no NUL in variables.
-        all.iter_mut().for_each(|(_, value)| value.retain(|letter| letter != '\0'));
+        // Operating systems accept no NUL in variables; without it, a text could be one that a handler trusts.
+        all.iter_mut().for_each(|(_, value)| *value = value.replace('\0', "\u{fffd}"));
         all
     }
 }

@@ -126,21 +126,36 @@ fn e35_no_part_of_an_event_becomes_code_or_an_option() {
     let by = |command: &str, args: &[&str]| json!({"type": "bash", "command": command, "input": "env", "args": args});
     for (command, args) in [
         ("bash", &["-c", "notify \"$MCPE_EVENT_TYPE\""][..]),
-        ("bash -c", &["$MCPE_EVENT_TYPE"]),
+        ("bash -c", &["echo \"$MCPE_EVENT_TYPE\""]),
         ("python3 -c", &["print($MCPE_EVENT_JSON)"]),
+        ("perl -e", &["$MCPE_EVENT_TYPE"]),
     ] {
         let script = script(by(command, args), json!({})).expect("a script");
         assert_eq!(script.arguments.last().map(String::as_str), args.last().copied(), "the shell expands it");
+    }
+    for (command, args) in [
+        ("bash -c", &["$MCPE_EVENT_TYPE"][..]),
+        ("bash", &["-c", "true; \"$MCPE_EVENT_DATA\""]),
+        ("npx -c", &["${MCPE_EVENT_TYPE}"]),
+        ("timeout 5", &["$MCPE_EVENT_TYPE"]),
+        ("$MCPE_EVENT_TYPE", &[]),
+        ("cd /tmp && eval \"$MCPE_EVENT_DATA\"", &[]),
+    ] {
+        let why = read(by(command, args)).expect_err("an event runs");
+        assert!(why.contains("names a command"), "{command} {args:?}: {why}");
     }
     // What follows the code is data.
     let after = script(by("bash -c", &["echo $0", "$MCPE_EVENT_TYPE"]), json!({})).expect("a script");
     assert_eq!(after.arguments.last().map(String::as_str), Some("build.done"));
     let number = |args: &[&str]| script(by("tool", args), json!(-5)).map(|script| script.arguments);
-    assert!(number(&["$MCPE_EVENT_DATA"]).is_err_and(|why| why.contains("put -- before it")));
+    for named in ["$MCPE_EVENT_DATA", "-$MCPE_EVENT_DATA", "--${MCPE_EVENT_ID}=1"] {
+        assert!(number(&[named]).is_err_and(|why| why.contains("put -- before it")), "{named}");
+    }
     for args in [
         &["--", "$MCPE_EVENT_DATA"][..],
         &["at $MCPE_EVENT_DATA"],
         &["-n$MCPE_EVENT_DATA"],
+        &["--", "-$MCPE_EVENT_DATA"],
         &["--n=${MCPE_EVENT_DATA}"],
     ] {
         assert!(

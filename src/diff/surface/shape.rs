@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashSet};
 use url::Url;
 
-/// At most this many alternatives that are the only one of their schema are followed from one to the next.
+/// At most this many alternatives and conditions that are the only one of their schema are followed from one to the next.
 const MAX_HOPS: usize = 16;
 
 /// Values that are nested more deeply are not searched.
@@ -29,6 +29,24 @@ const ANNOTATIONS: &[&str] = &[
     "$defs",
     "definitions",
     "x-mcp-header",
+];
+
+/// Members that mean something else beside others of these: `additionalProperties` is about what `properties` lacks.
+const CONNECTED: &[&str] = &[
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "if",
+    "then",
+    "else",
 ];
 
 /// Returns whether a member says nothing about which values are valid.
@@ -74,8 +92,10 @@ impl Shape {
             _ => Map::new(),
         };
         let mut nullable = rest.shift_remove("nullable") == Some(Value::Bool(true));
+        take_only_condition(&mut rest, root, hops);
         let union = take_union(&mut rest, root, &mut nullable, hops);
         let mut types = rest.shift_remove("type").and_then(type_set);
+        take_whole_numbers(&mut rest, &mut types);
         if let Some(types) = types.as_mut().filter(|types| types.len() > 1) {
             nullable |= types.remove("null");
         }
@@ -146,13 +166,12 @@ fn take_union(rest: &mut Map<String, Value>, root: &Value, nullable: &mut bool, 
     if let (Some(hops), [only]) = (hops.checked_sub(1), &branches[..]) {
         let merged = resolve(only, root).unwrap_or_else(|_| only.clone());
         let inner = Shape::within(&merged, root, hops);
-        *nullable |= inner.nullable;
-        let Value::Object(members) = merged else { return None };
-        for (name, value) in members.into_iter().filter(|(name, _)| !["anyOf", "oneOf", "nullable"].contains(&&**name))
-        {
-            rest.entry(name).or_insert(value);
+        let Value::Object(mut members) = merged else { return None };
+        members.retain(|name, _| !["anyOf", "oneOf", "nullable"].contains(&&**name));
+        if absorb(rest, members) {
+            *nullable |= inner.nullable;
+            return inner.union;
         }
-        return inner.union;
     }
     let type_of = |branch: &Value| only_type(&resolve(branch, root).ok()?).cloned();
     let types = branches.iter().map(type_of).collect::<Option<Vec<_>>>().filter(|types| !types.is_empty());
@@ -161,6 +180,47 @@ fn take_union(rest: &mut Map<String, Value>, root: &Value, nullable: &mut bool, 
         return None;
     }
     Some(Union { keyword, branches })
+}
+
+/// Makes conditions of `allOf` that are the only one of their schema a part of it.
+fn take_only_condition(rest: &mut Map<String, Value>, root: &Value, hops: usize) {
+    for _ in 0..hops {
+        let Some(Value::Array(conditions)) = rest.get("allOf") else { return };
+        let [only] = &conditions[..] else { return };
+        let Ok(Value::Object(members)) = resolve(only, root) else { return };
+        let taken = rest.shift_remove("allOf");
+        if !absorb(rest, members) {
+            rest.extend(taken.map(|conditions| ("allOf".to_owned(), conditions)));
+            return;
+        }
+    }
+}
+
+/// Adds the members of a schema that must hold, too. Returns whether they mean the same there; if not, adds none.
+fn absorb(rest: &mut Map<String, Value>, members: Map<String, Value>) -> bool {
+    let differs =
+        |(name, value): (&String, &Value)| !is_annotation(name) && rest.get(name).is_some_and(|other| other != value);
+    let is_connected = |members: &Map<String, Value>| members.keys().any(|name| CONNECTED.contains(&&**name));
+    if members.iter().any(differs) || is_connected(&members) && is_connected(rest) {
+        return false;
+    }
+    for (name, value) in members {
+        rest.entry(name).or_insert(value);
+    }
+    true
+}
+
+/// A number that is a multiple of 1 is an integer.
+fn take_whole_numbers(rest: &mut Map<String, Value>, types: &mut Option<BTreeSet<String>>) {
+    let Some(types) = types.as_mut().filter(|_| rest.get("multipleOf").and_then(Value::as_f64) == Some(1.0)) else {
+        return;
+    };
+    if types.remove("number") {
+        types.insert("integer".to_owned());
+    }
+    if types.contains("integer") {
+        rest.shift_remove("multipleOf");
+    }
 }
 
 fn is_null(branch: &Value) -> bool {
@@ -205,14 +265,22 @@ pub(super) fn resolve(schema: &Value, root: &Value) -> Result<Value, String> {
     }
 }
 
-/// Returns the target of a schema's reference, with the members beside the reference.
+/// Returns the target of a schema's reference, with the members beside the reference: both hold. If they differ, the
+/// target becomes a condition of its own.
 fn followed(schema: &Value, target: &Value) -> Value {
-    let mut target = target.clone();
-    if let (Value::Object(target), Value::Object(beside)) = (&mut target, schema) {
-        let beside = beside.iter().filter(|(name, _)| *name != "$ref");
-        target.extend(beside.map(|(name, value)| (name.clone(), value.clone())));
+    let (Value::Object(target), Value::Object(beside)) = (target, schema) else { return target.clone() };
+    let mut beside = beside.clone();
+    beside.shift_remove("$ref");
+    let mut whole = beside.clone();
+    if absorb(&mut whole, target.clone()) {
+        return whole.into();
     }
-    target
+    match beside.entry("allOf").or_insert_with(|| Value::Array(Vec::new())) {
+        Value::Array(conditions) => conditions.push(target.clone().into()),
+        // Not a list, so no condition.
+        other => *other = Value::Array(vec![target.clone().into()]),
+    }
+    beside.into()
 }
 
 /// Returns what a reference leads to in a document: a JSON Pointer, which may be percent-encoded (RFC 6901 §6), an
@@ -377,6 +445,49 @@ mod tests {
         }
         let listed = Shape::of(&json!({"enum": ["a", null]}), &Value::Null);
         assert_eq!((listed.nullable, listed.values), (true, Some(vec![json!("a")])));
+    }
+
+    #[test]
+    fn what_must_hold_alone_is_part_of_the_schema_unless_it_would_mean_something_else() {
+        let root = json!({"$defs": {"text": {"type": "string", "minLength": 2}}});
+        let is_text = Shape::of(&root["$defs"]["text"], &root);
+        let to = json!({"$ref": "#/$defs/text"});
+        for same in [
+            json!({"allOf": [to]}),
+            json!({"allOf": [{"allOf": [to]}]}),
+            json!({"type": "string", "allOf": [{"minLength": 2}]}),
+            json!({"allOf": [{"type": "string", "minLength": 2}], "minLength": 2}),
+            json!({"anyOf": [to]}),
+            json!({"oneOf": [to], "type": "string"}),
+        ] {
+            assert_eq!(Shape::of(&same, &root), is_text, "{same}");
+        }
+        for other in [
+            json!({"allOf": [to], "minLength": 1}),
+            json!({"anyOf": [to], "minLength": 1}),
+            json!({"allOf": [to, {"maxLength": 9}]}),
+        ] {
+            assert_ne!(Shape::of(&other, &root), is_text, "{other}");
+            // What is behind it still counts.
+            let mut wider = root.clone();
+            wider["$defs"]["text"]["minLength"] = json!(0);
+            let [before, after] = [&root, &wider].map(|root| unfolded(&other, root));
+            assert_ne!(before, after, "{other}");
+        }
+        let closed = json!({"allOf": [{"properties": {"a": {}}}], "additionalProperties": false});
+        assert!(Shape::of(&closed, &closed).rest.contains_key("allOf"), "it would allow a");
+        let beside = resolve(&json!({"$ref": "#/$defs/text", "minLength": 1}), &root);
+        assert_eq!(beside, Ok(json!({"minLength": 1, "allOf": [root["$defs"]["text"]]})));
+    }
+
+    #[test]
+    fn a_number_that_is_a_multiple_of_one_is_an_integer() {
+        let shape = |schema: Value| Shape::of(&schema, &schema);
+        let integer = shape(json!({"type": "integer"}));
+        for same in [json!({"type": "number", "multipleOf": 1}), json!({"type": "integer", "multipleOf": 1.0})] {
+            assert_eq!(shape(same.clone()), integer, "{same}");
+        }
+        assert_ne!(shape(json!({"type": "number", "multipleOf": 2})), integer);
     }
 
     #[test]

@@ -304,7 +304,7 @@ fn narrowing() -> Vec<(&'static str, &'static str, Value, Value)> {
             "union-narrowed",
             "union-widened",
             json!({"type": "object"}),
-            json!({"type": "object", "allOf": [{"required": ["a"]}]}),
+            json!({"type": "object", "allOf": [{"required": ["a"]}, {"minProperties": 2}]}),
         ),
         (
             "union-narrowed",

@@ -173,12 +173,18 @@ fn decode(text: &str, takes: impl Fn(u8) -> bool) -> Option<Vec<u8>> {
 fn loose(reading: &str) -> Vec<String> {
     let visible: String = reading.chars().filter(|found| !is_hidden(*found)).collect();
     let text = compatible(&visible);
-    let trimmed = |segment: &str| match segment.trim_end_matches(['.', ' ']) {
-        // `.` and `..` are no names.
+    // What is left of `...` is the folder itself.
+    let is_named = |(at, segment): &(usize, &str)| {
+        *at == 0 || *segment == ".." || !segment.trim_end_matches(['.', ' ']).is_empty()
+    };
+    let trimmed = |segment: &'_ str| match segment.trim_end_matches(['.', ' ']) {
+        // `..` is no name.
         "" => segment.to_owned(),
         name => name.to_owned(),
     };
-    let text = tidy(&text).0.split('/').map(trimmed).collect::<Vec<_>>().join("/");
+    let text = tidy(&text).0;
+    let segments = text.split('/').enumerate().filter(is_named);
+    let text = segments.map(|(_, segment)| trimmed(segment)).collect::<Vec<_>>().join("/");
     let path = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:")).map(|_| {
         let path = text[5..].trim_start_matches('/');
         format!("/{}", path.strip_prefix("localhost/").unwrap_or(path))
@@ -246,6 +252,20 @@ mod tests {
             ("/a/...", false),
         ] {
             assert_eq!(Label::read(label).climbs, does, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_dots_and_blanks_is_no_folder_of_its_own() {
+        for (label, does) in [
+            ("/p/secret/.../", true),
+            ("/p/secret/... ./ ", true),
+            ("/p/.../secret", true),
+            ("/p/secret./", true),
+            ("/p/secret/a", false),
+            ("/p/...a/secret", false),
+        ] {
+            assert_eq!(Label::read(label).may_be_black(|reading| reading == "/p/secret"), does, "{label}");
         }
     }
 

@@ -1564,6 +1564,7 @@ fn a_bad_message_does_not_refuse_the_others_of_its_batch() {
         with("empty", "content", json!([])),
         with("blank", "content", json!("")),
         with("spaces", "content", json!([{"type": "text", "text": " \n"}])),
+        with("untyped", "content", json!([{}, 7])),
         with("number", "content", json!(7)),
         with("yesterday", "timestamp", json!("yesterday")),
         with("february", "timestamp", json!("2026-02-30T10:30:00Z")),
@@ -1591,6 +1592,7 @@ fn a_bad_message_does_not_refuse_the_others_of_its_batch() {
         "empty",
         "blank",
         "spaces",
+        "untyped",
         "number",
         "yesterday",
         "february",
@@ -1599,7 +1601,7 @@ fn a_bad_message_does_not_refuse_the_others_of_its_batch() {
     ];
     assert_eq!(names(&bad), refused);
     assert!(bad.iter().all(|one| one["reason"].is_string()));
-    assert_eq!(stage.mistakes("refused"), vec![true; 15]);
+    assert_eq!(stage.mistakes("refused"), vec![true; 16]);
     assert!(stage.odd("no time zone") && stage.odd("content is a string"));
     let prompt = stage.turn("x");
     let lines: Vec<&str> = prompt.lines().filter(|line| line.contains("Alice:")).collect();
@@ -1623,6 +1625,10 @@ fn an_event_says_something_and_when() {
     for (id, (member, value, is_taken)) in (1..).zip([
         ("content", json!([]), false),
         ("content", json!(""), false),
+        ("content", json!([{}]), false),
+        ("content", json!([{"type": "text"}]), false),
+        ("content", json!([{}, {"type": "text", "text": "x"}]), true),
+        ("eventId", json!(" "), false),
         ("content", json!({"type": "text", "text": "x"}), false),
         ("content", json!("text"), true),
         ("timestamp", json!("yesterday"), false),

@@ -72,7 +72,9 @@ impl McplHostSide {
             Err(refused) => return Err(refused),
         }
         let malformed = |why: &str| Err(Refusal::new(errors::INVALID_PARAMS, why));
-        let Some(event) = params["eventId"].as_str() else { return malformed("eventId is missing") };
+        let Some(event) = params["eventId"].as_str().filter(|id| !id.trim().is_empty()) else {
+            return malformed("eventId is missing");
+        };
         let content = &params["payload"]["content"];
         let checked = read_time(&params["timestamp"]).and_then(|odd| Ok([odd, read_content(content)?]));
         match checked {
@@ -127,6 +129,11 @@ pub(super) fn read_content(content: &Value) -> Result<Option<Irregularity>, Stri
     if is_empty { Err("content is empty".to_owned()) } else { Ok(content.is_string().then(odd)) }
 }
 
+/// Whether a block says nothing, or not what it is.
 fn is_blank(block: &Value) -> bool {
-    block["type"] == "text" && block["text"].as_str().is_some_and(|text| text.trim().is_empty())
+    match block["type"].as_str() {
+        Some("text") => block["text"].as_str().is_none_or(|text| text.trim().is_empty()),
+        Some(kind) => kind.trim().is_empty(),
+        None => true,
+    }
 }

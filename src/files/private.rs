@@ -15,6 +15,18 @@ const READ_AND_WRITE: u32 = 0o600;
 /// # Errors
 /// A folder cannot be created.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    create(path, |_| FOLDER)
+}
+
+/// Creates a folder that the user named, and those above it: who else may use them, the umask says, but their owner can.
+///
+/// # Errors
+/// A folder cannot be created.
+pub(crate) fn create_named_folder(path: &Path) -> io::Result<()> {
+    create(path, |mode| mode & 0o7777 | FOLDER)
+}
+
+fn create(path: &Path, mode: impl Fn(u32) -> u32) -> io::Result<()> {
     let mut missing = Vec::new();
     for folder in path.ancestors().filter(|folder| !folder.as_os_str().is_empty()) {
         if folder.is_dir() {
@@ -24,8 +36,11 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
         missing.push(folder);
     }
     for folder in missing.into_iter().rev() {
-        match DirBuilder::new().mode(FOLDER).create(folder) {
-            Ok(()) => std::fs::set_permissions(folder, Permissions::from_mode(FOLDER))?,
+        match DirBuilder::new().mode(mode(0o777)).create(folder) {
+            Ok(()) => {
+                let made = folder.metadata()?.mode();
+                std::fs::set_permissions(folder, Permissions::from_mode(mode(made)))?;
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
             Err(error) => return Err(error),
         }

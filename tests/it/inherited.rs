@@ -193,6 +193,8 @@ fn a_strange_umask_makes_nothing_useless() {
         record(umask, &["-o", "named.reel", "--force"]);
         assert_eq!(mode("named.reel") & 0o600, 0o600, "umask {umask}");
         std::fs::remove_file(stage.path("named.reel")).expect("removed");
+        record(umask, &["-o", "{label}/deep/x.reel", "--label", umask]);
+        assert_eq!(mode(&format!("{umask}/deep")) & 0o700, 0o700, "umask {umask}");
     }
     // A folder that an earlier version left useless is mended; one that is only open to others stays as it is.
     for (before, after) in [(0o200, 0o700), (0o755, 0o755)] {

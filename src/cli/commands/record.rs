@@ -16,7 +16,7 @@ use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::telemetry::{self, Place, TelemetryOptions};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::files::{places, reels};
+use crate::files::{places, private, reels};
 use crate::record::queue::OnOverload;
 use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::record::stdio;
@@ -289,7 +289,7 @@ impl Keeping {
         let path = PathBuf::from(path);
         let folders = Path::new(text).parent().zip(path.parent()).filter(|(before, after)| before != after);
         if let Some((_, folder)) = folders {
-            std::fs::create_dir_all(folder).map_err(|error| CommandError::writing(folder, &error))?;
+            private::create_named_folder(folder).map_err(|error| CommandError::writing(folder, &error))?;
         }
         Ok(Some(path))
     }

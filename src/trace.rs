@@ -20,6 +20,7 @@ pub(crate) mod writer;
 pub(crate) use ahead::{AheadReader, BlockPool, MAX_BORROWED_BYTES};
 pub use event::{Event, EventHeader, EventKind, Flags};
 pub(crate) use event::{MessageHeader, RecordedId};
+pub(crate) use format::begins_reel;
 pub use format::{FileHeader, FormatError};
 pub use index::Index;
 pub(crate) use pieces::OpenFrames;

@@ -176,6 +176,12 @@ impl FileHeader {
     }
 }
 
+/// Whether a file is a reel, from its first eight bytes. Also one with fewer, whose writer was killed at once.
+pub(crate) fn begins_reel(head: &[u8]) -> bool {
+    let len = head.len().min(SIGNATURE.len());
+    head[..len] == SIGNATURE[..len]
+}
+
 fn check_signature(head: &[u8]) -> Result<(), FormatError> {
     if head.is_empty() {
         return Err(FormatError::Empty);

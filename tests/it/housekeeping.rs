@@ -120,6 +120,20 @@ fn pruning_keeps_the_newest_and_asks_first() {
 }
 
 #[test]
+fn pruning_removes_no_file_that_is_no_reel() {
+    let stage = Stage::new();
+    recorded(&stage, "a.reel", "s", 1, 50);
+    // The recorder of the second one was killed at once.
+    for (name, text) in [("film.reel", "FILM of 1977"), ("z.reel", "")] {
+        stage.write(&format!("mcpreel/reels/{name}"), text);
+    }
+    let said = stage.run(&["reel", "prune", "--keep", "0", "--yes"], "");
+    assert!(said.code() == 0 && said.err().contains("1 file named .reel that cannot be read as a reel"), "{said:?}");
+    assert!(said.err().contains("film.reel: not removed") && said.err().contains("removed 2 reels"), "{said:?}");
+    assert_eq!(left(&stage), ["film.reel"]);
+}
+
+#[test]
 fn pruning_stays_in_its_own_folder_and_names_it() {
     let stage = Stage::new();
     let others = ["other/reels", "state/mcpreel", "home/.local/state/mcpreel"];

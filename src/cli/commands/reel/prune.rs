@@ -8,11 +8,14 @@ use crate::files::places::listed;
 use crate::files::pruning::{self, Exceeded, Limits};
 use crate::files::reels;
 use crate::render::line;
+use crate::trace::begins_reel;
 use crate::wire::text::{counted, visible_text};
 use crate::wire::units::{parse_size, parse_time};
 use clap::Args;
 use serde_json::json;
 use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// Remove old reels, so that the others stay within limits. Asks first.
@@ -60,8 +63,15 @@ pub(super) fn run(args: &PruneArgs, context: &Context) -> Result<Outcome, Comman
             .hint("for example: mcpreel reel prune --older-than 30d --keep 100 --max-size 5G"));
     }
     let folders = args.folders.named_or_own()?;
-    let all = args.folders.reels_in(&folders)?;
     context.printer.note(&format!("reels in {}:", visible_text(&listed(&folders))));
+    let (all, others): (Vec<Found>, Vec<Found>) =
+        args.folders.reels_in(&folders)?.into_iter().partition(|found| is_reel(&found.path));
+    if let Some(first) = others.first() {
+        let (count, name) = (counted(others.len() as u64, "file"), visible_text(&first.path.display().to_string()));
+        context
+            .printer
+            .note(&format!("{count} named .reel that cannot be read as a reel, such as {name}: not removed"));
+    }
     let files: Vec<_> = all.iter().map(|found| found.file).collect();
     let planned = pruning::plan(&files, &limits, SystemTime::now());
     let removed: Vec<(&Found, Exceeded)> =
@@ -90,6 +100,13 @@ pub(super) fn run(args: &PruneArgs, context: &Context) -> Result<Outcome, Comman
     }
     context.printer.note(&format!("removed {}", counted(gone, "reel")));
     Ok(Outcome::Clean)
+}
+
+/// Whether a file is a reel. Others may have files with the same ending.
+fn is_reel(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut head));
+    read.is_ok() && begins_reel(&head)
 }
 
 fn print(found: &Found, exceeded: Exceeded, format: Format, context: &Context) -> Result<(), CommandError> {

@@ -57,8 +57,13 @@ impl Server {
         }
         if let Err(too_large) = tree::fits(line) {
             let fault = too_large.to_string();
-            self.report(Report::Malformed { why: fault.clone() });
-            return self.refuse_unread(&invalid(&fault), None);
+            let envelope = Envelope::scan(line);
+            match envelope.kind {
+                MessageKind::Request => self.refuse_with(id_of(&envelope), &invalid(&fault), None),
+                MessageKind::Notification | MessageKind::Result | MessageKind::Error => {}
+                _ => self.refuse_unread(&invalid(&fault), None),
+            }
+            return self.report(Report::Malformed { why: fault });
         }
         match text::check(line) {
             Err(error) => {

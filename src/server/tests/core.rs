@@ -63,6 +63,18 @@ fn ids_come_back_as_they_stood() {
 }
 
 #[test]
+fn a_request_with_too_many_values_is_refused_by_its_id() {
+    let mut host = Host::plain();
+    let zeros = format!("[{}0]", "0,".repeat(6 << 20));
+    let refused = host.line(&format!(r#"{{"jsonrpc":"2.0","id":77,"method":"ping","params":{{"x":{zeros}}}}}"#));
+    assert_eq!((&refused[0]["id"], &refused[0]["error"]["code"]), (&json!(77), &json!(-32600)));
+    for unanswered in [r#""method":"notifications/x","params":{"x":"#, r#""id":1,"result":{"x":"#] {
+        assert!(host.line(&format!(r#"{{"jsonrpc":"2.0",{unanswered}{zeros}}}}}"#)).is_empty());
+    }
+    assert_eq!(host.line(&zeros)[0]["id"], Value::Null);
+}
+
+#[test]
 fn batches_belong_to_one_revision_and_wait_for_all_answers() {
     let (mut host, _) = Host::ready(Config::default(), "2025-03-26", &json!({}));
     assert_eq!(host.line("[]")[0]["error"]["code"], -32600);

@@ -340,6 +340,8 @@ SHAPES = {
     "escapes": lambda size: b'"' + b"\\n" * (size // 2) + b'"',
     "json-text": lambda size: json.dumps(rows(b"0", size).decode()).encode(),
     "batch": lambda size: rows(PING, size),
+    "batch-zeros": lambda size: rows(b"0", size),
+    "batch-objects": lambda size: rows(b'{"a":0}', size),
 }
 
 
@@ -350,8 +352,9 @@ class Values:
         self.binary, self.folder = binary, Path(folder)
         value = SHAPES[shape](size)
         is_text = value[:1] == b'"'
-        message = value if shape == "batch" else (TEXT if is_text else STRUCTURED) % value
-        self.requests = b"\n".join([INITIALIZE, INITIALIZED, CALL % (b"0" if shape == "batch" else value), b""])
+        is_batch = shape.startswith("batch")
+        message = value if is_batch else (TEXT if is_text else STRUCTURED) % value
+        self.requests = b"\n".join([INITIALIZE, INITIALIZED, CALL % (b"0" if is_batch else value), b""])
         few = b"\n".join([INITIALIZE, INITIALIZED, CALL % b"0", b""])
         (self.folder / "server.py").write_text(SERVER)
         (self.folder / "requests").write_bytes(self.requests)
@@ -479,10 +482,11 @@ def main():
     parser.add_argument("--binary", default=str(HERE.parent / "target/release/mcpreel"))
     parser.add_argument("--only", action="append", metavar="NAME", help="an attack, or the beginning of several names")
     parser.add_argument("--bound", type=int, default=128, help="MiB")
-    parser.add_argument("--value-mb", type=float, default=60.0, help="the size of a message of many values, in MB")
+    parser.add_argument("--value-mb", type=float, default=60.0, help="the size of a message of many values, in MB; 0 leaves these attacks out")
     args = parser.parse_args()
     worst, size = 0, int(args.value_mb * 1e6)
-    ATTACKS.update({f"values-{shape}-{command}": values(shape, command, size) for shape in SHAPES for command in COMMANDS})
+    shapes = SHAPES if size else []
+    ATTACKS.update({f"values-{shape}-{command}": values(shape, command, size) for shape in shapes for command in COMMANDS})
     wanted = [name for name in ATTACKS if not args.only or name.startswith(tuple(args.only))]
     if not wanted:
         parser.error(f"no attack begins with {' or '.join(args.only)}")

@@ -90,7 +90,8 @@ bench tui --bin "$mcpreel" --work "$work/tui" --check
 bench soak --bin "$mcpreel" --work "$work/soak" --messages 100000 --check
 bench kill9 --bin "$mcpreel" --work "$work" --kills 3 --seed 1
 # Unoptimised, the program's own code takes 20 MiB more.
-bench memory_attacks --binary "$mcpreel" --bound 148
+bench memory_attacks --binary "$mcpreel" --bound 148 --value-mb 0
+bench memory_attacks --binary "$mcpreel" --bound 148 --value-mb 4 --only values-zeros --only values-keys --only values-batch
 
 fuzz() {
     # The parent crate's versions of the dependencies that both use.

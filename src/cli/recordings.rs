@@ -11,10 +11,12 @@ use crate::formats::conversion::{Conversion, invalid};
 use crate::formats::import::{self, ImportFormat};
 use crate::formats::jsonl;
 use crate::replay::{Conversation, Conversations, Loss};
-use crate::trace::{Damage, Event, EventKind, FileHeader, Flags, FormatError, Item, NewEvent, ReelReader, ReelWriter};
+use crate::trace::{
+    Damage, Event, EventKind, FileHeader, Flags, FormatError, Item, NewEvent, ReelReader, ReelWriter, description,
+};
 use crate::wire::text::visible_text;
 use crate::wire::{Envelope, Framing, MessageKind};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -138,7 +140,7 @@ pub(super) fn unreadable(kind: EventKind, payload: &[u8]) -> Option<(u64, String
     if kind != EventKind::Gap {
         return None;
     }
-    let described: Value = ciborium::from_reader(payload).ok()?;
+    let described = description(payload)?;
     Some((described["line"].as_u64()?, visible_text(described["reason"].as_str()?)))
 }
 

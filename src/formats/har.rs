@@ -6,7 +6,7 @@
 //! in which they began.
 
 use super::{Content, ExportFormat, Exporter, jsonl};
-use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, description};
 use crate::wire::sse::{SseEvent, data_lines};
 use crate::wire::units::millis_of;
 use crate::wire::{Direction, Framing};
@@ -113,13 +113,13 @@ impl Archive {
         let time = self.created.saturating_add(header.time);
         match header.kind {
             EventKind::StreamOpened => {
-                let described = ciborium::from_reader(payload).unwrap_or(Value::Null);
+                let described = description(payload).unwrap_or_default();
                 if self.opened.len() < MAX_STREAMS {
                     self.opened.entry(header.stream).or_insert(described);
                 }
             }
             EventKind::StreamClosed if self.closed.len() < MAX_STREAMS => {
-                let described = ciborium::from_reader(payload).unwrap_or(Value::Null);
+                let described = description(payload).unwrap_or_default();
                 self.closed.insert(header.stream, (time, described, header.flags.has(Flags::FAILED)));
             }
             EventKind::Message | EventKind::Stderr | EventKind::Transport => {
@@ -180,7 +180,7 @@ impl Entry {
     fn take(&mut self, key: Key, header: &EventHeader, framing: Framing, time: i64, payload: &[u8]) {
         match (header.kind, key) {
             (EventKind::Transport, _) => {
-                let described = ciborium::from_reader(payload).unwrap_or(Value::Null);
+                let described = description(payload).unwrap_or_default();
                 self.transport(header.direction(), time, described);
             }
             (EventKind::Message, Key::Exchange(_)) => self.body(header.direction(), framing, time, payload),

@@ -7,7 +7,7 @@
 
 use super::import::{self, ImportError, ImportFormat, Importer};
 use super::{Content, ExportFormat, Exporter};
-use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent, description};
 use crate::wire::escaping::{escaped, is_inert};
 use crate::wire::{Direction, Framing, json};
 use base64::Engine;
@@ -215,7 +215,7 @@ pub(crate) fn described(event: &Event<'_>) -> Option<Value> {
     if !described {
         return None;
     }
-    ciborium::from_reader::<Value, _>(event.payload).ok()
+    description(event.payload)
 }
 
 fn stands_verbatim(payload: &[u8]) -> bool {

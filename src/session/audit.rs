@@ -6,7 +6,7 @@
 use super::{LeftOut, MessageReplay};
 use crate::proposals::audit::{Auditor, Exchange, OperationEnd, OperationEntry, OperationOutcome};
 use crate::proposals::{self, Declared, Observed, PendingRequest, REGISTRY};
-use crate::trace::{Event, EventKind};
+use crate::trace::{Event, EventKind, description};
 use crate::wire::MessageKind;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ impl Audit {
         let mut rows = Vec::new();
         match kind {
             EventKind::StreamOpened | EventKind::Note => {
-                let about = ciborium::from_reader::<Value, _>(event.payload).unwrap_or_default();
+                let about = description(event.payload).unwrap_or_default();
                 let known = self.messages.left_out().events == 0 || self.connections.contains_key(&stream);
                 if known {
                     let connection = self.connections.entry(stream).or_default();

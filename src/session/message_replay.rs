@@ -3,7 +3,7 @@
 
 use super::Tracker;
 use crate::proposals::{Observed, PendingRequest};
-use crate::trace::{Event, EventHeader, EventKind};
+use crate::trace::{Event, EventHeader, EventKind, description};
 use crate::wire::{Envelope, MessageKind, json, tree};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl MessageReplay {
         }
         match event.header.kind {
             EventKind::StreamOpened => {
-                let about = ciborium::from_reader::<Value, _>(event.payload).unwrap_or_default();
+                let about = description(event.payload).unwrap_or_default();
                 if let Some(name) = about["server"].as_str() {
                     self.connections.entry(stream).or_default().named = Some(name.to_owned());
                 }

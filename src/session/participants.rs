@@ -1,8 +1,7 @@
 //! The two sides of each stream, as pictures and documents name them.
 
-use crate::trace::{Event, EventKind};
+use crate::trace::{Event, EventKind, description};
 use crate::wire::{Direction, Envelope, MessageKind, json};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// At most this many streams have names of their own.
@@ -45,7 +44,7 @@ impl Participants {
             return;
         }
         if event.header.kind == EventKind::StreamOpened {
-            let about = ciborium::from_reader::<Value, _>(event.payload).unwrap_or_default();
+            let about = description(event.payload).unwrap_or_default();
             self.name(stream, 1, about["server"].as_str().map(str::to_owned));
         } else if matches!(method, Some("initialize" | "server/discover")) {
             let (side, name) = introduced(event.body());

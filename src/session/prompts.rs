@@ -4,7 +4,7 @@
 use super::turns::Turns;
 use super::{LeftOut, MessageReplay};
 use crate::proposals::{ConversationEvent, Observed, REGISTRY, tool_result};
-use crate::trace::{Event, EventKind};
+use crate::trace::{Event, EventKind, description};
 use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use serde_json::Value;
@@ -135,7 +135,7 @@ impl Prompts {
         if let Some(moment) = self.turns_of(stream).and_then(|turns| turns.marked(event.payload)) {
             return self.reach(moment, stream, seq, time);
         }
-        let note: Value = ciborium::from_reader(event.payload).unwrap_or_default();
+        let note = description(event.payload).unwrap_or_default();
         let host = &note["host"];
         if let (Some(what), Some(text)) = (host["what"].as_str(), host["text"].as_str())
             && self.has_space()

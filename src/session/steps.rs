@@ -4,9 +4,8 @@
 use super::participants::Participants;
 use super::view::{Placed, Words};
 use crate::protocol::methods;
-use crate::trace::{Event, EventHeader, EventKind, Flags};
+use crate::trace::{Event, EventHeader, EventKind, Flags, description};
 use crate::wire::{Direction, Id, IdKey, MessageKind, json};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// At most this many steps are kept; further ones are counted.
@@ -281,7 +280,7 @@ impl Steps {
 
     /// A host notes when it stops waiting for a response.
     fn note(&mut self, event: &Event<'_>) {
-        let note: Value = ciborium::from_reader(event.payload).unwrap_or_default();
+        let note = description(event.payload).unwrap_or_default();
         if note["host"]["what"] != "timed out" {
             return;
         }

@@ -1,7 +1,7 @@
 //! Finds the turns of a conversation, from the messages of the proposals or from marks in the reel.
 
 use crate::proposals::ConversationEvent;
-use serde_json::Value;
+use crate::trace::description;
 
 /// What began turns so far.
 ///
@@ -49,7 +49,7 @@ impl Turns {
 
     /// Returns the event of the conversation that a note marks, if it is a mark.
     pub(crate) fn marked(&mut self, note: &[u8]) -> Option<ConversationEvent> {
-        let note: Value = ciborium::from_reader(note).ok()?;
+        let note = description(note)?;
         let moment = match note["mark"].as_str()? {
             "turn" => ConversationEvent::Turn,
             "inferred" => ConversationEvent::Inferred,

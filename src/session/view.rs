@@ -5,7 +5,7 @@ use super::filter::{AnsweredRequest, FilterInput, tool_name};
 use super::pairing::Pairing;
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
-use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
+use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId, description};
 use crate::wire::{Envelope, MessageKind, json, tree};
 use serde_json::Value;
 use std::fmt::Write;
@@ -312,7 +312,7 @@ pub(crate) fn is_carrier(event: &Event<'_>) -> bool {
 }
 
 fn described(event: &Event<'_>) -> Option<Value> {
-    ciborium::from_reader::<Value, _>(event.payload).ok().filter(Value::is_object)
+    description(event.payload).filter(Value::is_object)
 }
 
 /// Returns the lines of an HTTP head: the request's method and target or the response's status, then one line per

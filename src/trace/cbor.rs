@@ -1,4 +1,11 @@
-//! Writes items of CBOR (RFC 8949) that are too frequent to be described to a serializer first.
+//! CBOR (RFC 8949): writes items that are too frequent to be described to a serializer first, and reads what describes an
+//! event, which in a stranger's reel may be anything.
+
+use serde_json::Value;
+
+/// The maximum number of items in a description. Those that mcpreel writes have at most a few hundred, for the headers of a
+/// request; in memory, an item takes a hundred bytes.
+const MAX_ITEMS: usize = 1 << 18;
 
 /// The major types.
 pub(crate) mod major {
@@ -30,4 +37,68 @@ pub(crate) fn push_head(out: &mut Vec<u8>, major: u8, argument: u64) {
 pub(crate) fn push_text(out: &mut Vec<u8>, text: &str) {
     push_head(out, major::TEXT, text.len() as u64);
     out.extend_from_slice(text.as_bytes());
+}
+
+/// Reads what describes an event. `None` if it is no CBOR that JSON can express, or has too many items to be held in memory.
+pub(crate) fn description(payload: &[u8]) -> Option<Value> {
+    if payload.len() > MAX_ITEMS && items(payload).take(MAX_ITEMS + 1).count() > MAX_ITEMS {
+        return None;
+    }
+    ciborium::from_reader(payload).ok()
+}
+
+/// The major types of the items, without what is behind the first one that is cut off.
+fn items(mut rest: &[u8]) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let (head, after) = rest.split_first()?;
+        let width = match head & 0x1f {
+            info @ 24..=27 => 1 << (info - 24),
+            _ => 0,
+        };
+        let (argument, after) = after.split_at_checked(width)?;
+        let argument = match width {
+            0 => u64::from(head & 0x1f),
+            _ => argument.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
+        };
+        let major = head >> 5;
+        let has_text = matches!(major, major::BYTES | major::TEXT) && head & 0x1f != 31;
+        let len = if has_text { usize::try_from(argument).unwrap_or(usize::MAX) } else { 0 };
+        rest = after.get(len..).unwrap_or_default();
+        Some(major)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn written(value: &Value) -> Vec<u8> {
+        let mut out = Vec::new();
+        ciborium::into_writer(value, &mut out).expect("written");
+        out
+    }
+
+    #[test]
+    fn a_description_of_too_many_items_is_not_read() {
+        let zeros = |count: usize| written(&vec![json!(0); count].into());
+        assert_eq!(description(&zeros(1 << 17)).and_then(|all| all.as_array().map(Vec::len)), Some(1 << 17));
+        assert_eq!(description(&zeros(1 << 19)), None);
+        // Also if its length is not given.
+        let open = [&[0x9f][..], &[0x80; 1 << 19], &[0xff]].concat();
+        assert_eq!(description(&open), None);
+        let long = json!({"block": "x".repeat(1 << 20)});
+        assert_eq!(description(&written(&long)), Some(long), "a long text is one item");
+        assert_eq!((description(b""), description(&[0xa1])), (None, None));
+    }
+
+    #[test]
+    fn items_are_counted_as_they_stand() {
+        let value = json!({"a": [1, -300, "text", null, true, 1.5, 5_000_000_000_u64], "b": {}});
+        assert_eq!(items(&written(&value)).count(), 1 + 2 + 7 + 2);
+        for cut in 0..written(&value).len() {
+            assert!(items(&written(&value)[..cut]).count() <= 12, "{cut}");
+        }
+        assert_eq!(items(&[0x7b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]).count(), 1);
+    }
 }

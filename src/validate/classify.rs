@@ -2,10 +2,9 @@
 
 use super::http::head::{RequestHead, ResponseHead};
 use super::parse::{Parsed, Space, Unparsed, parse};
-use crate::trace::{Event, EventKind, Flags};
+use crate::trace::{Event, EventKind, Flags, description};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
-use serde_json::Value;
 
 /// What an event is.
 pub(super) enum Classified<'a> {
@@ -116,19 +115,19 @@ impl<'a> Text<'a> {
 }
 
 fn closed<'a>(event: &Event<'_>) -> Classified<'a> {
-    let described: Value = ciborium::from_reader(event.payload).unwrap_or_default();
+    let described = description(event.payload).unwrap_or_default();
     let (code, signal) = (described["exit_code"].as_i64(), described["signal"].as_i64());
     Classified::Closed(ServerEnd { code, signal, has_failed: event.header.flags.has(Flags::FAILED) })
 }
 
 fn opened<'a>(payload: &[u8]) -> Classified<'a> {
-    let described: Value = ciborium::from_reader(payload).unwrap_or_default();
+    let described = description(payload).unwrap_or_default();
     Classified::Opened { behind_listener: described["behind"] == "http", joined: described["transport"] == "session" }
 }
 
 /// Returns whether a note says that the reel continues another one.
 fn continues_another(note: &[u8]) -> bool {
-    ciborium::from_reader::<Value, _>(note).is_ok_and(|note| note["continues"].is_string())
+    description(note).is_some_and(|note| note["continues"].is_string())
 }
 
 /// A transport event of an exchange as it is recorded.

@@ -1,6 +1,7 @@
 //! Who made a value: the run, or the client.
 
 use super::{Kind, Span, ValueKey};
+use crate::trace::description;
 use crate::wire::json;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -56,7 +57,7 @@ impl Origins {
     /// Adds the folder in which a server runs, and those that its command line names. `opened` is the payload of the event
     /// that describes its start.
     pub(crate) fn add_command(&mut self, opened: &[u8]) {
-        let Ok(opened) = ciborium::from_reader::<Value, _>(opened) else { return };
+        let Some(opened) = description(opened) else { return };
         let words = opened["command"].as_array().into_iter().flatten().filter_map(Value::as_str).skip(1);
         self.add_folders(words.chain(opened["cwd"].as_str()));
     }

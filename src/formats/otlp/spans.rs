@@ -8,7 +8,7 @@ use super::stream::{Carrier, Stream, header};
 use super::{Settings, Side};
 use crate::formats::messages::{Message, MessageExporter};
 use crate::session::Pairing;
-use crate::trace::{Event, EventKind, FileHeader, Flags};
+use crate::trace::{Event, EventKind, FileHeader, Flags, description};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::Link;
@@ -244,7 +244,7 @@ impl Spans {
             return;
         }
         let number = event.header.stream;
-        let about = ciborium::from_reader::<Value, _>(event.payload).unwrap_or_default();
+        let about = description(event.payload).unwrap_or_default();
         match event.header.kind {
             EventKind::StreamOpened => {
                 let carrier = Carrier::of(&about, self.is_own);

@@ -6,7 +6,7 @@ use crate::formats::otlp::Place;
 use crate::proposals::Registry;
 use crate::session::Pairing;
 use crate::session::participants::introduction;
-use crate::trace::{Event, EventKind, Flags};
+use crate::trace::{Event, EventKind, Flags, description};
 use crate::wire::mask::masked_bytes;
 use crate::wire::{Direction, MessageKind, json};
 use bytes::Bytes;
@@ -106,7 +106,7 @@ impl Reading {
         if event.header.kind != EventKind::StreamOpened {
             return;
         }
-        let about = ciborium::from_reader::<serde_json::Value, _>(event.payload).unwrap_or_default();
+        let about = description(event.payload).unwrap_or_default();
         let text = |name: &str| about[name].as_str().map(|text| cell(text.as_bytes()));
         let (transport, server_key) = (text("transport"), text("server"));
         if let Some(session) = self.known(event.header.stream) {

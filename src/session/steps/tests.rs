@@ -5,6 +5,7 @@ use crate::session::view::Viewer;
 use crate::trace::{MessageHeader, RecordedId};
 use crate::wire::{Envelope, Framing};
 use Direction::{ClientToServer, ServerToClient};
+use serde_json::Value;
 
 /// What happens in a test session.
 enum Happening<'a> {

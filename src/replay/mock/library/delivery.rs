@@ -1,10 +1,9 @@
 //! Learns from the events of a recording over HTTP how the server answered each POST.
 
 use crate::protocol::http::{Delivery, EventStream};
-use crate::trace::{Event, EventKind};
+use crate::trace::{Event, EventKind, description};
 use crate::wire::Framing;
 use crate::wire::sse::SseEvent;
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// The limit on streams of events that are followed at the same time.
@@ -21,7 +20,7 @@ impl Deliveries {
         if event.header.kind != EventKind::Transport || exchange == 0 {
             return;
         }
-        let described: Value = ciborium::from_reader(event.payload).unwrap_or_default();
+        let described = description(event.payload).unwrap_or_default();
         let Some(block) = described["block"].as_str().filter(|_| described["what"] == "sse") else { return };
         let block = SseEvent::parse(block.as_bytes());
         let is_priming = block.id.is_some() && block.data.as_deref().is_none_or(<[u8]>::is_empty);

@@ -459,3 +459,19 @@ fn a_head_that_comes_too_slowly_is_answered_and_an_idle_connection_is_not() {
     assert_eq!(reported.matches("answered a request with").count(), 1, "{reported}");
     tap.end();
 }
+
+#[test]
+fn another_protocol_is_answered_at_once() {
+    let stage = Stage::new();
+    let (server, _received) = patient(PING, "SSH-2.0-OpenSSH_9.6\r\n");
+    let tap = Tap::start(&stage, server, &[]);
+    let began = std::time::Instant::now();
+    for hello in [&b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03"[..], b"EHLO me\r\n"] {
+        assert!(raw(tap.address, hello, "").starts_with("HTTP/1.1 400 "));
+    }
+    let mut client = Client::connect(tap.address);
+    client.post("", PING);
+    assert_eq!(client.reply().status, 502);
+    assert!(began.elapsed().as_secs() < 8, "a head may take 10 seconds");
+    tap.end();
+}

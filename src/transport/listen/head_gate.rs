@@ -32,11 +32,13 @@ pub(super) struct HeadGate {
     ready: (Vec<u8>, usize),
     /// A header was hidden.
     pub(super) has_hidden: bool,
+    /// What comes is no head; nothing is held back any more.
+    gave_up: bool,
 }
 
 impl HeadGate {
     pub(super) fn new(heads: Heads) -> Self {
-        Self { heads, held: Vec::new(), ready: (Vec::new(), 0), has_hidden: false }
+        Self { heads, held: Vec::new(), ready: (Vec::new(), 0), has_hidden: false, gave_up: false }
     }
 
     /// Passes on what was held back and is complete. Returns whether there was anything.
@@ -82,6 +84,10 @@ impl HeadGate {
     /// Mends the heads in these bytes, of which the first `known` have been taken before. Returns how many are no part of
     /// an incomplete head.
     fn mend(&mut self, bytes: &mut [u8], known: usize) -> usize {
+        if self.gave_up {
+            self.heads.take(&bytes[known..]);
+            return bytes.len();
+        }
         let (mut at, mut start) = (known, 0);
         while at < bytes.len() {
             let was_at_head = self.heads.is_at_head();
@@ -98,10 +104,30 @@ impl HeadGate {
                 }
             }
         }
-        // The library refuses a head that is too long.
-        let is_part = self.heads.is_at_head() && !self.heads.is_between() && bytes.len() - start <= MAX_HEAD_BYTES;
-        if is_part { start } else { bytes.len() }
+        // The library refuses at once what is too long, or no head.
+        let is_part = self.heads.is_at_head() && !self.heads.is_between();
+        let begun = &bytes[start..];
+        self.gave_up =
+            is_part && (begun.len() > MAX_HEAD_BYTES || !may_become_head(begun, self.heads.is_for_responses()));
+        if is_part && !self.gave_up { start } else { bytes.len() }
     }
+}
+
+/// Whether a head may begin like this. Another protocol may never send the end of one, and its peer has to learn of the
+/// mistake.
+fn may_become_head(begun: &[u8], is_response: bool) -> bool {
+    const VERSION: &[u8] = b"HTTP/1.";
+    let blank = begun.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let begun = &begun[blank..];
+    let end = memchr::memchr(b'\n', begun);
+    let line = &begun[..end.unwrap_or(begun.len())];
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if is_response {
+        let common = line.len().min(VERSION.len());
+        return line[..common] == VERSION[..common] && (end.is_none() || line.len() > VERSION.len());
+    }
+    let is_text = line.iter().all(|byte| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f));
+    is_text && (end.is_none() || memchr::memmem::find(line, VERSION).is_some())
 }
 
 fn apply(mend: HeadMend, head: &mut [u8]) {
@@ -190,6 +216,36 @@ mod tests {
         ] {
             for cuts in 1..all.len() {
                 assert_eq!(passed(side, all, cuts), all, "in pieces of {cuts}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_head_is_not_held_back() {
+        let server = Side::Responses { to_head: false };
+        let cases: [(Side, &str, bool); 12] = [
+            (server, "HTTP/1.1 200 O", true),
+            (server, "HT", true),
+            (server, "\r\nHTTP/1.0 200 OK\r\nX:", true),
+            (server, "SSH-2.0-OpenSSH_9.6\r\n", false),
+            (server, "{\"jsonrpc\"", false),
+            (server, "HTTP/2 200\r\nX:", false),
+            (Side::Requests, "POS", true),
+            (Side::Requests, "\r\nPOST /mcp HTTP/1.1\r\nHost", true),
+            (Side::Requests, "POST /\u{e9} HTTP/1.0\r", true),
+            (Side::Requests, "\u{16}\u{3}\u{1}\u{2}", false),
+            (Side::Requests, "EHLO me\r\n", false),
+            (Side::Requests, "G\0T / HT", false),
+        ];
+        for (side, begun, is_held) in cases {
+            for cuts in [1, 3, 100] {
+                let mut gate = HeadGate::new(Heads::of(side));
+                let mut given = 0;
+                for piece in begun.as_bytes().chunks(cuts) {
+                    given += gate.take(&mut piece.to_vec());
+                }
+                let given = given + gate.ready.0.len();
+                assert_eq!(given < begun.len(), is_held, "{begun:?} in pieces of {cuts}");
             }
         }
     }

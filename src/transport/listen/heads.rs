@@ -232,6 +232,10 @@ impl Heads {
         matches!(self.place, ParsePlace::Start | ParsePlace::Head)
     }
 
+    pub(super) fn is_for_responses(&self) -> bool {
+        matches!(self.side, Side::Responses { .. })
+    }
+
     /// Whether a message is complete, and nothing of the next one has come.
     pub(super) fn is_between(&self) -> bool {
         self.place == ParsePlace::Start && self.line.is_empty()

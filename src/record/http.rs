@@ -92,6 +92,8 @@ struct State {
 /// The maximum bytes of unfinished messages in all exchanges together (80 MiB). An exchange that exceeds it is recorded
 /// in fragments.
 const MAX_HELD: usize = 80 << 20;
+/// How much of a coded body is decoded at once: a few bytes can become a thousand times as many (16 KiB).
+const MAX_DECODED_AT_ONCE: usize = 16 << 10;
 /// Shorter messages do not count toward the limit (1 MiB).
 const LONG: usize = 1 << 20;
 
@@ -114,8 +116,8 @@ struct Exchange {
     is_mcp: bool,
     request: Reading,
     response: Reading,
-    /// Undoes the response's codings.
-    decoder: Option<Decoder>,
+    /// Undoes the codings of the request and of the response.
+    decoders: [Option<Decoder>; 2],
     /// The response's codings, if any. Nothing can be injected into an encoded stream.
     coding: Option<String>,
     /// The response head has arrived.
@@ -224,6 +226,9 @@ impl Exchanges {
         // An announced endpoint is resolved against the headers of the GET request that opened its stream.
         let has_known_headers = head.method == Method::POST && sessions.keeps_headers(stream, &head.headers);
         let kind = lossy(head.headers.get(header::CONTENT_TYPE));
+        let (decoder, coding) = decoder(&head.headers);
+        let is_readable = coding.is_none() || decoder.is_some();
+        let kind = if is_readable { kind } else { Some("".into()) };
         let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
         open.insert(
             number,
@@ -236,7 +241,7 @@ impl Exchanges {
                 is_mcp,
                 request,
                 response: Reading::of(Some(""), false, None),
-                decoder: None,
+                decoders: [decoder, None],
                 coding: None,
                 is_answered: false,
                 is_refused: false,
@@ -286,9 +291,9 @@ impl Exchanges {
             exchange.response = Reading::frames(Role::Client);
             exchange.request_over = false;
         } else {
-            let coding = Some(coding::stated(&head.headers)).filter(|coding| !coding.is_empty());
-            exchange.decoder = coding.as_deref().and_then(|coding| Decoder::of(coding).ok().flatten());
-            let is_readable = coding.is_none() || exchange.decoder.is_some();
+            let (decoder, coding) = decoder(&head.headers);
+            let is_readable = coding.is_none() || decoder.is_some();
+            exchange.decoders[Direction::ServerToClient as usize] = decoder;
             let kind = lossy(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
             exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable, length(&head.headers));
             exchange.coding = coding;
@@ -300,22 +305,27 @@ impl Exchanges {
         let State { open, sessions, .. } = &mut *state;
         let Some(exchange) = open.get_mut(&number) else { return };
         let (stream, mut endpoint) = (exchange.stream, None);
-        let decoded = match (&mut exchange.decoder, direction) {
-            (Some(decoder), Direction::ServerToClient) => match decoder.push(bytes) {
-                Ok(decoded) => Some(decoded),
-                Err(error) => {
-                    let reported =
-                        json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
-                    self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &reported);
-                    (exchange.decoder, exchange.response) = (None, Reading::of(Some(""), false, None));
-                    None
-                }
-            },
-            _ => None,
-        };
-        let bytes = decoded.as_deref().unwrap_or(bytes);
-        let reading = exchange.reading(direction);
-        reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
+        let is_coded = exchange.decoders[direction as usize].is_some();
+        for piece in bytes.chunks(if is_coded { MAX_DECODED_AT_ONCE } else { bytes.len().max(1) }) {
+            let decoded = match &mut exchange.decoders[direction as usize] {
+                Some(decoder) => match decoder.push(piece) {
+                    Ok(decoded) => Some(decoded),
+                    Err(error) => {
+                        let reported =
+                            json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
+                        self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &reported);
+                        exchange.decoders[direction as usize] = None;
+                        *exchange.reading(direction) = Reading::of(Some(""), false, None);
+                        None
+                    }
+                },
+                None => None,
+            };
+            let reading = exchange.reading(direction);
+            reading.push(decoded.as_deref().unwrap_or(piece), |piece| {
+                endpoint = self.record(stream, number, direction, piece).or(endpoint.take());
+            });
+        }
         if let Some(endpoint) = endpoint {
             // As with a session id: the endpoint now identifies the requests of this stream.
             sessions.connections.retain(|_, of| *of != stream);
@@ -386,6 +396,45 @@ impl Exchanges {
         let stream = self.state.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
         self.transport(stream, number, Flags::toward(direction), &json!({"what": "repaired", "reason": reason}));
+    }
+
+    /// Records what came with a body or before a response: headers, and whether they went on.
+    fn note_headers(
+        &self,
+        number: u32,
+        direction: Direction,
+        what: &str,
+        headers: &HeaderMap,
+        status: Option<StatusCode>,
+        goes_on: bool,
+    ) {
+        let mut state = self.state.lock();
+        let Some(exchange) = state.open.get_mut(&number) else { return };
+        if status.is_none() {
+            self.end_body(exchange, number, direction);
+        }
+        let pair = |(name, value): (&HeaderName, &HeaderValue)| {
+            let text = String::from_utf8_lossy(value.as_bytes());
+            json!([name.as_str(), crate::redact::redact_header(name.as_str(), &text)])
+        };
+        let mut reported = json!({"what": what, "headers": headers.iter().map(pair).collect::<Vec<_>>()});
+        if let Some(status) = status {
+            reported["status"] = status.as_u16().into();
+        }
+        if !goes_on {
+            reported["kept"] = true.into();
+        }
+        self.transport(exchange.stream, number, Flags::toward(direction), &reported);
+    }
+
+    /// Records that mcpreel answered what is no request; where there is no stream for it, only the user learns of it.
+    fn refuse_unread(&self, connection: Option<u32>, status: StatusCode, reason: &str) {
+        let stream = connection.and_then(|number| self.state.lock().sessions.connections.get(&number).copied());
+        if let Some(stream) = stream {
+            let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
+            self.transport(stream, 0, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
+        }
+        (self.complain)(&format!("mcpreel answered a request with {}: {reason}", status.as_u16()));
     }
 
     fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
@@ -485,7 +534,17 @@ impl ExchangeObserver for Exchanges {
             ExchangeEvent::ClientGone(reason) => self.end(exchange, ServerToClient, Some(reason), true),
             ExchangeEvent::Refused(status, reason) => self.refuse(exchange, status, reason),
             ExchangeEvent::Repaired(direction, reason) => self.note_repair(exchange, direction, reason),
+            ExchangeEvent::Informational(status, headers, goes_on) => {
+                self.note_headers(exchange, ServerToClient, "informational", headers, Some(status), goes_on);
+            }
+            ExchangeEvent::Trailers(direction, trailers, goes_on) => {
+                self.note_headers(exchange, direction, "trailers", trailers, None, goes_on);
+            }
         }
+    }
+
+    fn refused_unread(&self, connection: Option<u32>, status: StatusCode, reason: &str) {
+        self.refuse_unread(connection, status, reason);
     }
 
     fn client_closed(&self, connection: u32) {
@@ -526,6 +585,12 @@ impl ExchangeObserver for Exchanges {
 /// Removes a trailing slash, which some servers add by redirecting.
 fn without_slash(path: &str) -> &str {
     path.strip_suffix('/').unwrap_or(path)
+}
+
+/// What undoes the codings that a head states, if mcpreel knows all of them, and their names, if there are any.
+fn decoder(headers: &HeaderMap) -> (Option<Decoder>, Option<String>) {
+    let coding = Some(coding::stated(headers)).filter(|coding| !coding.is_empty());
+    (coding.as_deref().and_then(|coding| Decoder::of(coding).ok().flatten()), coding)
 }
 
 /// The value of `Content-Length`.

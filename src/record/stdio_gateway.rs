@@ -86,6 +86,10 @@ impl Backend for Bridge {
         (self.complain)(&format!("session {stream}: {why}"));
     }
 
+    fn refused(&self, status: u16, reason: &str) {
+        (self.complain)(&format!("mcpreel answered a request with {status}: {reason}"));
+    }
+
     fn see_stderr(&self, stream: u32, bytes: &[u8]) {
         self.push(EventKind::Stderr, stream, Flags::SERVER_TO_CLIENT, Framing::Whole, bytes);
     }

@@ -7,20 +7,24 @@ use crate::process::threads;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{InjectionProgress, Session};
 use crate::trace::{EventKind, Flags};
+use crate::transport::client::streamable::handshake::MAX_WAIT;
 use crate::transport::client::waiting::Waiting;
 use crate::transport::local::stdio::read_messages;
 use crate::transport::{Incoming, Link, Undelivered, budget};
 use crate::wire::MessageLimit;
+use crate::wire::text::BYTE_ORDER_MARK;
 use crate::wire::{Direction, Envelope, Framing, Id, IdKey, MessageKind, json};
 use serde_json::json;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
-/// How long to wait for answers after the client has closed its input.
+/// How long to wait for answers after the client has closed its input, and `initialize` has been answered.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long to wait for the answer to `initialize` then. What waits for it is given up before that, and recorded.
+const HANDSHAKE_TIMEOUT: Duration = MAX_WAIT.saturating_add(Duration::from_secs(1));
 /// The code of an error sent in place of the server, which could not be reached or did not answer.
 const NOT_DELIVERED: i64 = -32000;
 
@@ -38,7 +42,8 @@ pub(crate) enum ServerEnd {
 /// asked to log in.
 ///
 /// # Errors
-/// The client cannot be written to; with `InvalidData`, one of the connections failed.
+/// The client cannot be written to; with `InvalidData`, one of the connections failed; with `TimedOut`, requests of a client
+/// that has closed its input were not answered in time by the server, but by mcpreel.
 pub(crate) async fn run(
     mut link: Link,
     (input, limit): (impl Read + Send + 'static, MessageLimit),
@@ -52,7 +57,7 @@ pub(crate) async fn run(
     // The last that can fail: until then, the client's input is free for the reason.
     read_messages(input, limit, "the client", move |came| drop(sender.blocking_send(came)))?;
     startup_error::begin();
-    let mut open = HashSet::new();
+    let mut open = OpenRequests::default();
     let mut grace_period = None;
     // Neither side waits for the other: at most one message per direction is held here.
     let (mut outbox, mut said) = (VecDeque::new(), None);
@@ -61,18 +66,28 @@ pub(crate) async fn run(
         if grace_period.is_some() && outbox.is_empty() && said.is_none() {
             if end == ServerEnd::OfInput {
                 link.close();
-            } else if open.is_empty() {
+            } else if open.all.is_empty() {
                 break Ok(());
             }
         }
+        if grace_period.is_some() && open.handshake_ended() {
+            grace_period = Some(tokio::time::Instant::now() + DELETE_TIMEOUT);
+        }
         tokio::select! {
             line = lines.recv(), if grace_period.is_none() && outbox.is_empty() => match line {
-                Some(Incoming::Message(line)) => {
+                Some(Incoming::Message(mut line)) => {
+                    // It belongs to the stream of lines, not to its first message.
+                    if line.starts_with(BYTE_ORDER_MARK) {
+                        line.drain(..BYTE_ORDER_MARK.len());
+                    }
                     note_requests(&line, &mut open);
                     outbox.extend(keep(shared, Direction::ClientToServer, line));
                 }
                 Some(Incoming::Failed(why)) => break Err(io::Error::new(io::ErrorKind::InvalidData, why)),
-                _ => grace_period = Some(tokio::time::Instant::now() + DELETE_TIMEOUT),
+                _ => {
+                    let time = if open.handshake.is_some() { HANDSHAKE_TIMEOUT } else { DELETE_TIMEOUT };
+                    grace_period = Some(tokio::time::Instant::now() + time);
+                }
             },
             // If the writer is gone, `written` gives the reason at once.
             slot = to_client.reserve(said.as_ref().map_or(0, Vec::len)), if said.is_some() => if let (Ok(slot), Some(message)) = (slot, said.take()) {
@@ -84,9 +99,15 @@ pub(crate) async fn run(
                     note_answers(&message, &mut open);
                     said = keep(shared, Direction::ServerToClient, message);
                 }
-                // No one waits for a message that names no request.
-                Some(Incoming::Undelivered(failed)) if failed.id.is_empty() => {}
-                Some(Incoming::Undelivered(failed)) => {
+                Some(Incoming::Undelivered(mut failed)) => {
+                    if !failed.unsent.is_empty() {
+                        shared.inspect(|shared| shared.record_unsent(&failed.unsent));
+                        failed.unsent.clear();
+                    }
+                    // No one waits for a message that names no request.
+                    if failed.id.is_empty() {
+                        continue;
+                    }
                     let answer = failure(&failed);
                     note_answers(&answer, &mut open);
                     shared.inspect(|shared| shared.record(Direction::ServerToClient, &answer));
@@ -104,14 +125,80 @@ pub(crate) async fn run(
                     said = Some(message);
                 }
             },
-            () = until(grace_period) => break Ok(()),
+            () = until(grace_period) => {
+                if end == ServerEnd::OfInput || open.all.is_empty() {
+                    break Ok(());
+                }
+                let reason = open.late();
+                for answer in open.give_up(&reason) {
+                    shared.inspect(|shared| shared.record(Direction::ServerToClient, &answer));
+                    if to_client.send(answer).await.is_err() {
+                        break;
+                    }
+                }
+                break Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+            }
             () = user_is_asked(waiting.as_ref()), if grace_period.is_some() => return Ok(()),
         }
     };
     drop(to_client);
-    written.await.unwrap_or(Ok(())).and(ended)?;
-    let_end(&mut link).await;
-    Ok(())
+    let ended = match written.await.unwrap_or(Ok(())) {
+        Ok(()) => ended,
+        failed => failed,
+    };
+    match &ended {
+        Err(error) if error.kind() != io::ErrorKind::TimedOut => {}
+        _ => let_end(&mut link).await,
+    }
+    ended
+}
+
+/// The requests of the client that are not answered yet.
+#[derive(Default)]
+struct OpenRequests {
+    /// In the order in which they came.
+    all: BTreeMap<u64, Vec<u8>>,
+    keys: HashMap<IdKey, u64>,
+    next: u64,
+    /// An `initialize` among them, for whose answer all others wait.
+    handshake: Option<IdKey>,
+}
+
+impl OpenRequests {
+    fn insert(&mut self, id: Id<'_>, is_handshake: bool) {
+        let key = id.key();
+        if is_handshake {
+            self.handshake = Some(key.clone());
+        }
+        self.next += 1;
+        let replaced = self.keys.insert(key, self.next);
+        replaced.map(|number| self.all.remove(&number));
+        self.all.insert(self.next, id.echoed().to_vec());
+    }
+
+    fn remove(&mut self, key: &IdKey) {
+        self.keys.remove(key).map(|number| self.all.remove(&number));
+    }
+
+    /// Whether `initialize` is no longer open, once.
+    fn handshake_ended(&mut self) -> bool {
+        self.handshake.take_if(|key| !self.keys.contains_key(key)).is_some()
+    }
+
+    /// Why they are given up.
+    fn late(&self) -> String {
+        match self.handshake {
+            Some(_) => format!("the server did not answer initialize within {MAX_WAIT:?} after the end of the input"),
+            None => format!("the server did not answer within {DELETE_TIMEOUT:?} after the end of the input"),
+        }
+    }
+
+    /// The error responses to all of them.
+    fn give_up(&mut self, reason: &str) -> Vec<Vec<u8>> {
+        self.keys.clear();
+        let lost = |id: Vec<u8>| failure(&Undelivered { id, reason: reason.to_owned(), ..Undelivered::default() });
+        std::mem::take(&mut self.all).into_values().map(lost).collect()
+    }
 }
 
 /// Lets the server end. Its output is discarded, and the wait is limited.
@@ -137,6 +224,13 @@ pub(crate) struct SharedSession {
 }
 
 impl SharedSession {
+    /// Records a message of the client that will not be sent.
+    fn record_unsent(&self, message: &[u8]) {
+        let flags = Flags::toward(Direction::ClientToServer);
+        let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, self.stream) };
+        self.queue.push_ready(ready, message);
+    }
+
     fn record(&self, direction: Direction, message: &[u8]) {
         let flags = Flags::toward(direction).with(Flags::INJECTED);
         let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, self.stream) };
@@ -197,10 +291,10 @@ fn each(message: &[u8], mut take: impl FnMut(&Envelope<'_>)) {
     }
 }
 
-fn note_requests(message: &[u8], open: &mut HashSet<IdKey>) {
+fn note_requests(message: &[u8], open: &mut OpenRequests) {
     each(message, |envelope| {
         if let Some(id) = envelope.id.filter(|_| envelope.kind == MessageKind::Request) {
-            open.insert(id.key());
+            open.insert(id, envelope.method.as_deref() == Some("initialize"));
         }
         // A cancelled request will not be answered.
         if envelope.method.as_deref() == Some("notifications/cancelled") {
@@ -210,7 +304,7 @@ fn note_requests(message: &[u8], open: &mut HashSet<IdKey>) {
     });
 }
 
-fn note_answers(message: &[u8], open: &mut HashSet<IdKey>) {
+fn note_answers(message: &[u8], open: &mut OpenRequests) {
     each(message, |envelope| {
         if let Some(id) = envelope.id.filter(|_| envelope.kind.is_response()) {
             open.remove(&id.key());
@@ -308,11 +402,51 @@ mod tests {
             let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n";
             let (out, (_orders, none)) = (Out::default(), mpsc::channel(1));
             let began = tokio::time::Instant::now();
-            run(ours, (&input[..], MessageLimit::default()), out.clone(), None, none, end).await.expect("carried");
+            let carried = run(ours, (&input[..], MessageLimit::default()), out.clone(), None, none, end).await;
             assert_eq!(began.elapsed() >= DELETE_TIMEOUT, waits, "{end:?}");
             server.await.expect("ends");
-            let said = if waits { &b""[..] } else { b"{\"jsonrpc\":\"2.0\",\"method\":\"bye\"}\n" };
-            assert_eq!(*out.0.lock(), said, "what it sends at its end reaches the client");
+            let said = String::from_utf8(out.0.lock().clone()).expect("text");
+            if waits {
+                assert_eq!(carried.expect_err("late").kind(), io::ErrorKind::TimedOut);
+                assert!(said.contains(r#""id":1,"error":{"code":-32000,"message":"mcpreel: "#), "{said}");
+            } else {
+                carried.expect("carried");
+                assert_eq!(said, "{\"jsonrpc\":\"2.0\",\"method\":\"bye\"}\n", "what it sends at its end arrives");
+            }
+        }
+    }
+
+    /// The answers to all others depend on the one to `initialize`.
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_has_left_waits_for_the_handshake_and_gets_an_answer_to_everything() {
+        let input = concat!(
+            "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}\n",
+            "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"m\"}\n",
+            "[{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\"}]\n"
+        );
+        let second = Duration::from_secs(1);
+        for (answered_after, ends_after, count) in
+            [(None, HANDSHAKE_TIMEOUT, 3), (Some(50), 50 * second + DELETE_TIMEOUT, 2)]
+        {
+            let (ours, mut theirs) = Link::pair();
+            let server = tokio::spawn(async move {
+                let Incoming::Message(first) = theirs.receive().await else { panic!("no message") };
+                assert!(first.starts_with(b"{"), "the byte order mark is not a part of the message");
+                if let Some(seconds) = answered_after {
+                    tokio::time::sleep(second * seconds).await;
+                    theirs.send(br#"{"jsonrpc":"2.0","id":0,"result":{}}"#.to_vec()).await;
+                }
+                while theirs.receive().await != Incoming::Closed {}
+            });
+            let (out, (_orders, none)) = (Out::default(), mpsc::channel(1));
+            let began = tokio::time::Instant::now();
+            let input = (input.as_bytes(), MessageLimit::default());
+            let carried = run(ours, input, out.clone(), None, none, ServerEnd::WithTheLink).await;
+            assert_eq!(carried.expect_err("late").kind(), io::ErrorKind::TimedOut);
+            assert_eq!(began.elapsed(), ends_after);
+            let said = String::from_utf8(out.0.lock().clone()).expect("text");
+            assert_eq!((said.matches("did not answer").count(), said.lines().count()), (count, 3), "{said}");
+            server.await.expect("ends");
         }
     }
 

@@ -325,7 +325,8 @@ pub(crate) fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let first = match described["what"].as_str()? {
         "request" => format!("{} {}", text(&described["method"]), text(&described["target"])),
-        "response" => format!("status {}", described["status"]),
+        "response" | "informational" => format!("status {}", described["status"]),
+        "trailers" => "trailers".to_owned(),
         _ => return None,
     };
     let headers = described["headers"].as_array().into_iter().flatten();
@@ -343,6 +344,16 @@ fn report_transport(described: &Value, out: &mut String) -> bool {
             let kind = described["headers"].as_array().into_iter().flatten().find(|pair| pair[0] == "content-type");
             let kind = kind.and_then(|pair| pair[1].as_str()).unwrap_or_default();
             write!(out, "status {} {kind}", described["status"])
+        }
+        "informational" if described["kept"] == true => {
+            write!(out, "informational status {}, which did not go on", described["status"])
+        }
+        "informational" => write!(out, "informational status {}", described["status"]),
+        "trailers" => {
+            let names = described["headers"].as_array().into_iter().flatten().filter_map(|pair| pair[0].as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
+            let end = if described["kept"] == true { ", which did not go on" } else { "" };
+            write!(out, "trailers {names}{end}")
         }
         "sse" => write!(out, "event stream: {}", one_line(text("block"))),
         "body" => write!(out, "body of {} B {}", described["bytes"], one_line(text("text"))),

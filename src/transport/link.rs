@@ -23,7 +23,7 @@ impl Weight for Incoming {
     fn weight(&self) -> usize {
         match self {
             Self::Message(bytes) | Self::Stderr(bytes) => bytes.len(),
-            Self::Undelivered(lost) => lost.id.len() + lost.refusal.as_ref().map_or(0, Vec::len),
+            Self::Undelivered(lost) => lost.id.len() + lost.unsent.len() + lost.refusal.as_ref().map_or(0, Vec::len),
             Self::Failed(_) | Self::Closed => 0,
         }
     }
@@ -42,6 +42,8 @@ pub struct Undelivered {
     pub session_over: bool,
     /// There was no response at all: the peer cannot be reached, or the connection failed.
     pub unreached: bool,
+    /// The message itself, if nothing of it was sent.
+    pub unsent: Vec<u8>,
 }
 
 /// The maximum number of waiting messages in each direction, of 1 MiB together or a single longer one.

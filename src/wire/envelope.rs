@@ -312,7 +312,7 @@ impl<'a> Envelope<'a> {
     /// Scans one message. Never fails: `kind` and `faults` say what could not be understood.
     pub fn scan(text: &'a [u8]) -> Self {
         let mut found = Self::bare(MessageKind::Blank);
-        let start = json::skip_space(text, 0);
+        let start = json::value_start(text);
         match text.get(start) {
             None => {}
             Some(b'{') => found.scan_object(&text[start..]),

@@ -2,6 +2,7 @@
 //!
 //! Invariant: for any input in any chunks, writing every frame back with [`Framing::write`] gives the input.
 
+use super::text::BYTE_ORDER_MARK;
 use std::io::{self, Write};
 
 /// How a frame was delimited in the stream. The payload never includes the line terminator.
@@ -72,12 +73,12 @@ impl Framing {
     }
 
     /// Returns the part of a payload that is the message: the body of a `Content-Length` frame, the first data line of
-    /// a server-sent event, or the whole payload.
+    /// a server-sent event, or the whole payload without a byte order mark.
     pub fn body(self, payload: &[u8]) -> &[u8] {
         match self {
             Self::ContentLength => {}
             Self::Sse => return super::sse::data_lines(payload).next().unwrap_or(payload),
-            _ => return payload,
+            _ => return payload.strip_prefix(BYTE_ORDER_MARK).unwrap_or(payload),
         }
         match memchr::memmem::find(payload, b"\r\n\r\n") {
             Some(at) => &payload[at + 4..],

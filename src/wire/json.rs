@@ -3,6 +3,7 @@
 //! The scan checks the structure only (whether quotes and brackets match). [`check`] says whether a text is valid JSON;
 //! it is slower.
 
+use super::text::BYTE_ORDER_MARK;
 use super::tree;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Number, Value};
@@ -167,7 +168,7 @@ pub struct Members<'a> {
 
 /// Iterates over the members of the object that `text` begins with, after optional white space.
 pub fn members(text: &[u8]) -> Members<'_> {
-    let at = skip_space(text, 0);
+    let at = value_start(text);
     let broken = text.get(at) != Some(&b'{');
     Members { text, at: at + 1, end: None, first: true, broken }
 }
@@ -343,9 +344,14 @@ pub fn str_member<'a>(text: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
     as_str(first_member(text, name)?)
 }
 
+/// The position of the value in a text, behind white space and a byte order mark, which readers may skip (RFC 8259 §8.1).
+pub(crate) fn value_start(text: &[u8]) -> usize {
+    skip_space(text, if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 })
+}
+
 /// Iterates over the items of the array `text`, until the first broken place. There are none if it is not an array.
 pub fn items(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let start = skip_space(text, 0);
+    let start = value_start(text);
     let mut at = if text.get(start) == Some(&b'[') { start + 1 } else { text.len() };
     std::iter::from_fn(move || {
         at = skip_space(text, at);

@@ -49,6 +49,7 @@ mod packs;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod passing;
 mod peers;
 mod programs;
 mod project;

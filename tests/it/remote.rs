@@ -1206,6 +1206,8 @@ impl ExchangeObserver for Kept {
             ExchangeEvent::SentLater => "sent later".to_owned(),
             ExchangeEvent::Refused(status, why) => format!("< {status} {why}"),
             ExchangeEvent::Repaired(_, why) => format!("repaired: {why}"),
+            ExchangeEvent::Informational(status, ..) => status.to_string(),
+            ExchangeEvent::Trailers(..) => "trailers".to_owned(),
         });
     }
 

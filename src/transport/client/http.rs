@@ -204,6 +204,10 @@ pub enum ExchangeEvent<'a> {
     Refused(http::StatusCode, &'a str),
     /// A message toward this side went on in another form than it came, as the text says.
     Repaired(Direction, &'a str),
+    /// The server sent an informational response; the last says whether it went on.
+    Informational(http::StatusCode, &'a http::HeaderMap, bool),
+    /// The trailers of a body toward this side; the last says whether they went on.
+    Trailers(Direction, &'a http::HeaderMap, bool),
 }
 
 /// A client's connection.
@@ -223,6 +227,11 @@ pub trait ExchangeObserver: Send + Sync {
     fn see(&self, exchange: u32, seen: ExchangeEvent<'_>);
     /// A client's connection with this number ended.
     fn client_closed(&self, connection: u32);
+    /// mcpreel answered with this status, for this reason, what it could not read as a request. A connection that was not
+    /// served has no number.
+    fn refused_unread(&self, connection: Option<u32>, status: http::StatusCode, reason: &str) {
+        let _ = (connection, status, reason);
+    }
     /// Whether to hold back request bodies and pass them to [`ExchangeObserver::filter`] first.
     fn sifts(&self) -> bool {
         false

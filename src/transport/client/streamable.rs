@@ -5,7 +5,7 @@
 //!
 //! Source: the Streamable HTTP transport of each MCP revision.
 
-mod handshake;
+pub(crate) mod handshake;
 mod older;
 
 use super::error_response::{MISSING_SCOPES, REFUSED_LOGIN, Refusal, in_words};
@@ -263,10 +263,15 @@ async fn run(client: Arc<Client>, mut outgoing: Receiver<Vec<u8>>) {
             Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
         }
     }
-    // What still waits is sent, so that it is in the recording.
-    let _ = timeout(IN_ORDER, client.handshake_ended()).await;
+    // What still waits is sent, so that it is in the recording; but not without the session.
+    if !waiting.is_empty() {
+        let _ = timeout(IN_ORDER, client.handshake_ended()).await;
+    }
     while let Some(message) = waiting.pop() {
-        client.post(message, &mut tasks).await;
+        match client.is_in_handshake() {
+            true => client.keep_back(message).await,
+            false => client.post(message, &mut tasks).await,
+        }
     }
     client.settle(tasks).await;
     client.end_session().await;
@@ -438,7 +443,7 @@ impl Client {
         let Failure { reason, refusal, session_over, unreached, .. } = failure;
         for id in ids {
             let (reason, refusal) = (reason.clone(), refusal.clone());
-            let lost = Undelivered { id, reason, refusal, session_over, unreached };
+            let lost = Undelivered { id, reason, refusal, session_over, unreached, unsent: Vec::new() };
             let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
         }
     }

@@ -11,6 +11,7 @@ mod streams;
 use super::cors::Cors;
 use super::origin_check::{Access, is_json};
 use super::proxy::{self, serve_connection};
+use super::refusals::Refusals;
 use super::request_body;
 use crate::protocol::errors;
 use crate::protocol::http::{self, Delivery, ToolMarks};
@@ -18,6 +19,7 @@ use crate::protocol::revision::{Era, Revision};
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::Body;
 use crate::transport::link::Link;
+use crate::wire::text::BYTE_ORDER_MARK;
 use crate::wire::{Direction, Envelope, MessageKind};
 use crate::wire::{MessageLimit, json};
 use direct::{Directs, MESSAGES, SSE};
@@ -93,6 +95,10 @@ pub(crate) trait Backend: Send + Sync {
     fn lost(&self, stream: u32, reported: &str) {
         let _ = (stream, reported);
     }
+    /// The gateway answered with this status, for this reason, what came from no client that may use it.
+    fn refused(&self, status: u16, reason: &str) {
+        let _ = (status, reason);
+    }
     /// A session's connection failed for this reason.
     fn failed(&self, stream: u32, why: &str) {
         let _ = (stream, why);
@@ -118,6 +124,7 @@ pub(crate) enum Listener {
 pub(crate) struct Gateway {
     backend: Arc<dyn Backend>,
     access: Access,
+    refusals: Arc<Refusals>,
     limit: MessageLimit,
     /// The memory for unfinished messages of all clients.
     budget: Arc<Budget>,
@@ -133,9 +140,13 @@ pub(crate) struct Gateway {
 impl Gateway {
     /// A gateway in front of `backend` with this message limit.
     pub(crate) fn new(backend: Arc<dyn Backend>, access: Access, limit: MessageLimit) -> Arc<Self> {
+        let reporter = Arc::clone(&backend);
+        let refusals =
+            Refusals::new(access.clone(), move |_, status, reason| reporter.refused(status.as_u16(), reason));
         Arc::new(Self {
             backend,
             access,
+            refusals,
             limit,
             budget: Budget::new(limit),
             backlog: Budget::of_bytes(MAX_BACKLOG),
@@ -161,6 +172,8 @@ impl Gateway {
     }
 
     async fn serve_http(self: Arc<Self>, listener: TcpListener) {
+        let refusals = Arc::clone(&self.refusals);
+        let at_the_door = Arc::clone(&refusals);
         proxy::accept_http(
             async || listener.accept().await.map(|(stream, _)| stream),
             move |stream, _| {
@@ -169,8 +182,10 @@ impl Gateway {
                     let gateway = Arc::clone(&gateway);
                     async move { Ok::<_, Infallible>(gateway.answer(request).await) }
                 });
-                serve_connection(stream, service, std::future::pending())
+                let refusals = Arc::clone(&refusals);
+                async move { serve_connection(stream, service, std::future::pending(), (None, &refusals)).await }
             },
+            &at_the_door,
         )
         .await;
     }
@@ -234,7 +249,10 @@ impl Gateway {
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
         let (head, body) = request.into_parts();
         let access = self.access.check(&head);
-        let cors = Cors::of(&head.headers, access.is_ok());
+        let cors = Cors::of(&head.headers, access.is_ok() || self.access.admits_page(&head.headers));
+        if let Err((status, reason)) = &access {
+            self.refusals.report(None, *status, reason);
+        }
         let answered = match (access, cors.preflight(&head)) {
             (Err((status, reason)), _) => Err(plain(status, &reason)),
             (Ok(()), Some(preflight)) => Ok(preflight),
@@ -270,6 +288,10 @@ impl Gateway {
                 let _arriving = self.session(&head.headers).ok().map(|session| session.awaits_body());
                 let body = request_body::read(body, &mut intake).await;
                 let mut message = body.map_err(|fault| plain(fault.status(), &fault.reported(&intake)))?;
+                // It belongs to the body, and would be a part of the line.
+                if message.starts_with(BYTE_ORDER_MARK) {
+                    message.drain(..BYTE_ORDER_MARK.len());
+                }
                 // The server reads lines.
                 message.retain(|byte| !matches!(byte, b'\n' | b'\r'));
                 if head.uri.path() == MESSAGES {

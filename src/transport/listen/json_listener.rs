@@ -2,6 +2,7 @@
 
 use super::origin_check::{Access, is_json};
 use super::proxy::{accept_http, serve_connection};
+use super::refusals::Refusals;
 use super::request_body::{self, BodyFault};
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{Body, full};
@@ -36,6 +37,8 @@ pub(crate) type PostHandler = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = Js
 pub(crate) async fn serve(listener: TcpListener, most: usize, take: PostHandler) {
     let most = MessageLimit::of_bytes(most);
     let limits = Arc::new((most, Budget::new(most)));
+    let refusals = Refusals::silent();
+    let at_the_door = Arc::clone(&refusals);
     accept_http(
         async || listener.accept().await.map(|(stream, _)| stream),
         move |stream, _| {
@@ -44,8 +47,10 @@ pub(crate) async fn serve(listener: TcpListener, most: usize, take: PostHandler)
                 let (take, limits) = (Arc::clone(&take), Arc::clone(&limits));
                 async move { Ok::<_, Infallible>(respond(answer(request, &limits, &take).await)) }
             });
-            serve_connection(stream, service, std::future::pending())
+            let refusals = Arc::clone(&refusals);
+            async move { serve_connection(stream, service, std::future::pending(), (None, &refusals)).await }
         },
+        &at_the_door,
     )
     .await;
 }

@@ -41,6 +41,16 @@ impl Access {
         }
     }
 
+    /// Whether a page may read why its request is refused. What the request says about its own host does not count.
+    pub(super) fn admits_page(&self, headers: &HeaderMap) -> bool {
+        let Ok(Some(origin)) = only(headers, ORIGIN) else { return false };
+        Authority::of_origin(&origin).is_some_and(|from| from.is_local()) || self.lists(&origin)
+    }
+
+    fn lists(&self, origin: &str) -> bool {
+        self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
+    }
+
     fn check_name(&self, host: &Authority, what: &str) -> Result<(), Refused> {
         let name = &host.name;
         // Browsers connect 0.0.0.0 to this machine, but do not send Sec-Fetch-Site for it.
@@ -53,7 +63,7 @@ impl Access {
 
     fn check_origin(&self, origin: &str, host: &Authority) -> Result<(), Refused> {
         let is_from_here = Authority::of_origin(origin).is_some_and(|from| from.is_local() || from.is_same(host));
-        if is_from_here || self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) {
+        if is_from_here || self.lists(origin) {
             return Ok(());
         }
         let reason = format!("Origin {origin:?} is not this machine; allow it with --allow-origin {origin}");
@@ -67,8 +77,8 @@ impl Access {
 /// Status and reason: the head is ambiguous, or its target is refused by `check_target`.
 fn host(head: &Parts, check_target: impl Fn(&Authority) -> Result<(), Refused>) -> Result<Authority, Refused> {
     let malformed = |reason: String| Err((StatusCode::BAD_REQUEST, reason));
-    if head.extensions.get::<AmbiguousLength>().is_some() {
-        return malformed("the request has both Content-Length and Transfer-Encoding".into());
+    if let Some(AmbiguousLength(reason)) = head.extensions.get() {
+        return malformed((*reason).to_owned());
     }
     let Some(given) = only(&head.headers, HOST)? else { return malformed("the request has no Host".into()) };
     let Some(host) = Authority::read(&given) else { return malformed(format!("invalid Host {given:?}")) };

@@ -3,8 +3,12 @@
 //! framing was mended.
 
 use super::cors::Cors;
-use super::heads::{AmbiguousLength, ConnectionFlags, Watched};
+use super::head_gate::restore;
+use super::heads::{AmbiguousLength, Asker, ConnectionFlags, Watched};
 use super::origin_check::Access;
+use super::outlet::Outbox;
+use super::passing::{Announcement, ClientSide, TrailerSlot, asks_for_trailers};
+use super::refusals::{self, Lent, Refusals};
 use super::request_body::{self, BodyFault};
 use super::spread::Spread;
 use super::upstream::Upstream;
@@ -115,12 +119,18 @@ impl Proxy {
     pub(crate) async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
         let mut spread = Spread::default();
+        let watch = Arc::clone(&proxy.watch);
+        let refusals = Refusals::new(proxy.access.clone(), move |connection, status, reason| {
+            watch.refused_unread(connection, status, reason);
+        });
+        let at_the_door = Arc::clone(&refusals);
         accept_on(
             async || listener.accept().await?.0.into_std(),
             move |stream: std::net::TcpStream, connection| {
                 let upstream = Upstream::new(proxy.client.clone(), proxy.origin.clone());
                 let closed = upstream.closed();
                 let client = ClientConnection { number: connection, address: stream.peer_addr().ok() };
+                let refusals = Arc::clone(&refusals);
                 let connection = Arc::new(Connection { proxy: Arc::clone(&proxy), client });
                 let line = Arc::new(Line { connection, upstream });
                 let service_line = Arc::clone(&line);
@@ -131,18 +141,19 @@ impl Proxy {
                 async move {
                     // The thread that serves a connection waits for its data, too.
                     if let Ok(stream) = TcpStream::from_std(stream) {
-                        serve_connection(stream, service, closed.notified()).await;
+                        serve_connection(stream, service, closed.notified(), (Some(client.number), &refusals)).await;
                     }
                     drop(line);
                 }
             },
-            Some(|stream: std::net::TcpStream| {
+            Some(Box::new(move |stream: std::net::TcpStream| {
+                let refusals = Arc::clone(&at_the_door);
                 Box::pin(async move {
                     if let Ok(stream) = TcpStream::from_std(stream) {
-                        turn_away(stream).await;
+                        turn_away(stream, &refusals).await;
                     }
                 })
-            }),
+            })),
             |served| spread.spawn(served),
         )
         .await;
@@ -150,10 +161,12 @@ impl Proxy {
 
     async fn relay(&self, line: &Arc<Line>, request: Request<Incoming>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
+        let client_side = ClientSide::of(&head);
         let connection = Arc::clone(&line.connection);
         let number = self.watch.begin(connection.client, &head);
         let admitted = self.admit(&head);
-        let cors = Cors::of(&head.headers, self.access.check(&head).is_ok());
+        let may_read = self.access.check(&head).is_ok() || self.access.admits_page(&head.headers);
+        let cors = Cors::of(&head.headers, may_read);
         let mut passage = Passage { exchange: Exchange { connection, number }, answered: false, cors };
         if let Err((status, reason)) = admitted {
             return passage.refuse(status, &reason);
@@ -163,7 +176,7 @@ impl Proxy {
         let upgrade = head.headers.get(header::UPGRADE).filter(|to| is_websocket(to)).cloned();
         let own_host = head.headers.get(header::HOST).cloned();
         let client_upgrade = head.extensions.remove::<OnUpgrade>();
-        let codings = Codings::of(&head.headers);
+        let (codings, announced) = (Codings::of(&head.headers), Announcement::of(&head.headers));
         self.turn_to_server(&mut head, upgrade.as_ref());
         let limit = MessageLimit::of_bytes(usize::try_from(self.body_limit).unwrap_or(usize::MAX));
         let mut intake = IntakeLimits::of_client(limit, &self.budget);
@@ -183,9 +196,12 @@ impl Proxy {
         } else {
             // Without it, the library leaves out the body of a GET.
             codings.put(&mut head.headers);
-            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, self.body_limit, None, from_client))
+            announced.put(&mut head.headers);
+            let trailers = Some(TrailerSlot::of_request(line.upstream.outbox()));
+            let bounds = Bounds { limit: self.body_limit, body_filter: None, trailers };
+            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, bounds, from_client))
         };
-        let mut response = match self.send(&passage, &line.upstream, head, body).await {
+        let mut response = match self.send(&passage, (&line.upstream, &client_side), head, body).await {
             Ok(response) => response,
             Err((error @ HttpError::TooLong(_), _)) => {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
@@ -200,13 +216,25 @@ impl Proxy {
         };
         let to_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();
-        passage.exchange.see(ExchangeEvent::Response(&head));
         let from_server = line.upstream.known();
+        let has_hidden = from_server.take_hidden();
+        if has_hidden {
+            restore(&mut head.headers);
+        }
+        passage.exchange.see(ExchangeEvent::Response(&head));
         passage.exchange.see_repairs(Direction::ServerToClient, from_server);
-        let codings = Codings::of(&head.headers);
+        if has_hidden {
+            // Only `identity` is hidden in a response.
+            head.headers.remove(header::TRANSFER_ENCODING);
+        }
+        let (codings, announced) = (Codings::of(&head.headers), Announcement::of(&head.headers));
         mend_length(&mut head.headers);
         strip(&mut head.headers);
         codings.put_unknown(&mut head.headers);
+        announced.put(&mut head.headers);
+        if from_server.is_last() {
+            head.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         self.turn_to_client(&mut head.headers, own_host.as_ref());
         if head.status == StatusCode::UNAUTHORIZED {
             (self.advise)(if self.login.is_some() { REFUSED_LOGIN } else { MISSING_LOGIN });
@@ -221,7 +249,8 @@ impl Proxy {
         }
         let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
         let body_filter = is_open.then(|| passage.exchange.body_filter(Direction::ServerToClient)).flatten();
-        let body = passage.tee(body, Direction::ServerToClient, u64::MAX, body_filter, from_server.clone());
+        let bounds = Bounds { limit: u64::MAX, body_filter, trailers: client_side.trailers() };
+        let body = passage.tee(body, Direction::ServerToClient, bounds, from_server.clone());
         passage.answered = true;
         Response::from_parts(head, body)
     }
@@ -231,12 +260,19 @@ impl Proxy {
     async fn send(
         &self,
         passage: &Passage,
-        upstream: &Upstream,
+        (upstream, client_side): (&Upstream, &ClientSide),
         head: request::Parts,
         body: RequestBody,
     ) -> Result<Response<Incoming>, (HttpError, Option<Request<Body>>)> {
+        let send = async |mut request: Request<Body>| {
+            let exchange = passage.exchange.clone();
+            client_side.expect_early(&mut request, move |status, headers, goes_on| {
+                exchange.see(ExchangeEvent::Informational(status, headers, goes_on));
+            });
+            upstream.send(request).await
+        };
         let held = match body {
-            RequestBody::Passing(body) => return upstream.send(Request::from_parts(head, body)).await,
+            RequestBody::Passing(body) => return send(Request::from_parts(head, body)).await,
             RequestBody::Held(held) => held,
         };
         let failed = |error| (error, None);
@@ -247,7 +283,7 @@ impl Proxy {
         loop {
             let mut head = head.clone();
             attempts.apply(&mut head.headers);
-            let response = upstream.send(Request::from_parts(head, body_of(&held))).await?;
+            let response = send(Request::from_parts(head, body_of(&held))).await?;
             if !attempts.again(response.status(), response.headers()).await.map_err(failed)? {
                 return Ok(response);
             }
@@ -282,7 +318,12 @@ impl Proxy {
         };
         head.uri = Uri::from(path);
         head.version = Version::HTTP_11;
+        let asks_for_trailers = asks_for_trailers(&head.headers);
         strip(&mut head.headers);
+        if asks_for_trailers && upgrade.is_none() {
+            head.headers.insert(header::CONNECTION, HeaderValue::from_static("te"));
+            head.headers.insert(header::TE, HeaderValue::from_static("trailers"));
+        }
         if let Some(upgrade) = upgrade {
             head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
             head.headers.insert(header::UPGRADE, upgrade.clone());
@@ -344,18 +385,23 @@ where
 pub(super) async fn accept_http<F>(
     next: impl AsyncFnMut() -> io::Result<TcpStream>,
     serve: impl FnMut(TcpStream, u32) -> F,
+    refusals: &Arc<Refusals>,
 ) where
     F: Future<Output = ()> + Send + 'static,
 {
-    let turn_away = |stream: TcpStream| Box::pin(turn_away(stream)) as BoxedFuture;
-    accept_on(next, serve, Some(turn_away), |served| drop(tokio::spawn(served))).await;
+    let refusals = Arc::clone(refusals);
+    let turn_away = move |stream: TcpStream| {
+        let refusals = Arc::clone(&refusals);
+        Box::pin(async move { turn_away(stream, &refusals).await }) as BoxedFuture
+    };
+    accept_on(next, serve, Some(Box::new(turn_away)), |served| drop(tokio::spawn(served))).await;
 }
 
 /// Like [`accept`]. With `turn_away`, connections do not wait. `spawn` chooses where each connection is served.
 async fn accept_on<S, F>(
     next: impl AsyncFnMut() -> io::Result<S>,
     serve: impl FnMut(S, u32) -> F,
-    turn_away: Option<fn(S) -> BoxedFuture>,
+    turn_away: Option<TurnAway<S>>,
     spawn: impl FnMut(BoxedFuture),
 ) where
     F: Future<Output = ()> + Send + 'static,
@@ -364,6 +410,7 @@ async fn accept_on<S, F>(
 }
 
 type BoxedFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+type TurnAway<S> = Box<dyn Fn(S) -> BoxedFuture + Send + Sync>;
 
 /// Keeps a timer that is due before the time limit of any idle connection. The runtime wakes itself with a system call
 /// for a timer that is due before all others, which would otherwise be that of each next request.
@@ -376,7 +423,7 @@ pub(super) async fn keep_a_timer() {
 async fn accept_each<S, F>(
     mut next: impl AsyncFnMut() -> io::Result<S>,
     mut serve: impl FnMut(S, u32) -> F,
-    turn_away: Option<fn(S) -> BoxedFuture>,
+    turn_away: Option<TurnAway<S>>,
     mut spawn: impl FnMut(BoxedFuture),
 ) where
     F: Future<Output = ()> + Send + 'static,
@@ -403,7 +450,7 @@ async fn accept_each<S, F>(
                 served.await;
                 drop(place);
             }));
-        } else if let (Some(turn_away), Ok(place)) = (turn_away, Arc::clone(&at_the_door).try_acquire_owned()) {
+        } else if let (Some(turn_away), Ok(place)) = (&turn_away, Arc::clone(&at_the_door).try_acquire_owned()) {
             let turned_away = turn_away(stream);
             spawn(Box::pin(async move {
                 turned_away.await;
@@ -414,42 +461,82 @@ async fn accept_each<S, F>(
 }
 
 /// Answers a connection for which there is no place, whatever it asks.
-async fn turn_away(mut stream: TcpStream) {
-    let reason =
-        format!("mcpreel: {MAX_CONNECTIONS} connections are open, the maximum; try again once one of them has ended\n");
-    let answer = format!(
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
-         Retry-After: 1\r\nVary: Origin\r\nConnection: close\r\n\r\n{reason}",
-        reason.len()
-    );
-    let answered = async {
-        stream.write_all(answer.as_bytes()).await?;
-        stream.shutdown().await?;
-        // Unread bytes would reset the connection, and its client would lose the answer.
-        tokio::io::copy(&mut stream.take(MAX_HEAD_BYTES as u64), &mut tokio::io::sink()).await
-    };
-    let _ = tokio::time::timeout(UNSENT_TIMEOUT, answered).await;
+async fn turn_away(mut stream: TcpStream, refusals: &Refusals) {
+    let reason = format!("{MAX_CONNECTIONS} connections are open, the maximum; try again once one of them has ended");
+    let why = (StatusCode::SERVICE_UNAVAILABLE, &*reason);
+    refusals.answer(&mut stream, None, why, &Asker::default()).await;
 }
 
 /// Serves one connection within the limits of all listeners. Once `closing` completes, only the current exchange is
-/// finished.
-pub(super) async fn serve_connection<S>(stream: TcpStream, service: S, closing: impl Future<Output = ()>)
-where
+/// finished. What is no request is refused in the name of the connection with this number.
+pub(super) async fn serve_connection<S>(
+    stream: TcpStream,
+    service: S,
+    closing: impl Future<Output = ()>,
+    (number, refusals): (Option<u32>, &Refusals),
+) where
     S: Service<Request<Incoming>, Response = Response<Body>>,
     S::Error: Into<BodyError>,
 {
     let _ = stream.set_nodelay(true);
-    let (stream, known) = Watched::of_client(stream, HEAD_TIMEOUT);
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        if known.is_ambiguous() {
-            request.extensions_mut().insert(AmbiguousLength);
+    let (stream, place) = Lent::new(stream);
+    let outbox = Outbox::default();
+    let (stream, known) = Watched::of_client(stream, HEAD_TIMEOUT, &outbox);
+    let flags = known.clone();
+    let ended = serve_requests(stream, service, closing, known, &outbox).await;
+    let refused = refusals::of_failure(ended.err().as_ref(), outbox.kept(), flags.is_late());
+    if let Some((status, reason)) = refused {
+        let stream = place.lock().take();
+        if let Some(mut stream) = stream {
+            refusals.answer(&mut stream, number, (status, &reason), &flags.asker()).await;
         }
+    }
+}
+
+/// # Errors
+/// The connection broke, or what came is no request.
+async fn serve_requests<S>(
+    stream: Watched<Lent<TcpStream>>,
+    service: S,
+    closing: impl Future<Output = ()>,
+    known: ConnectionFlags,
+    outbox: &Outbox,
+) -> Result<(), hyper::Error>
+where
+    S: Service<Request<Incoming>, Response = Response<Body>>,
+    S::Error: Into<BodyError>,
+{
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        if known.take_hidden() {
+            restore(request.headers_mut());
+        }
+        let fault = known.fault();
+        if let Some(reason) = fault {
+            request.extensions_mut().insert(AmbiguousLength(reason));
+        }
+        outbox.begin();
         request.extensions_mut().insert(known.clone());
+        request.extensions_mut().insert(outbox.clone());
+        let to_head = request.method() == Method::HEAD;
         let (answer, known) = (service.call(request), known.clone());
         async move {
-            let answer = answer.await;
-            if answer.as_ref().is_ok_and(|answer| answer.status() == StatusCode::SWITCHING_PROTOCOLS) {
-                known.end();
+            tokio::pin!(answer);
+            let mut answer = loop {
+                tokio::select! {
+                    biased;
+                    answer = &mut answer => break answer,
+                    // The library flushes whenever it has asked for the answer, and with that what it does not know.
+                    () = outbox.changed() => {}
+                }
+            };
+            outbox.owe(to_head);
+            if let Ok(answer) = &mut answer {
+                if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+                    known.end();
+                }
+                if fault.is_some() {
+                    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
             }
             answer
         }
@@ -458,16 +545,17 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
+        .max_header_size(MAX_HEAD_BYTES)
         .preserve_header_case(true)
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
-        _ = connection.as_mut() => return,
+        ended = connection.as_mut() => return ended,
         () = closing => connection.as_mut().graceful_shutdown(),
     }
-    let _ = connection.await;
+    connection.await
 }
 
 /// Whether a header belongs to one hop, whether `Connection` names it or not.
@@ -487,7 +575,7 @@ fn is_of_one_hop(name: &HeaderName) -> bool {
 }
 
 /// Removes headers that belong to one hop (RFC 9110 §7.6.1).
-fn strip(headers: &mut HeaderMap) {
+pub(super) fn strip(headers: &mut HeaderMap) {
     // Most heads have none.
     let mut doomed: Vec<HeaderName> = headers.keys().filter(|name| is_of_one_hop(name)).cloned().collect();
     if doomed.contains(&header::CONNECTION) {
@@ -532,11 +620,18 @@ impl Codings {
 
     /// Puts them into a head whose framing is up to the library, if there are any that it does not know.
     fn put_unknown(self, headers: &mut HeaderMap) {
-        let is_known = |value: &HeaderValue| {
-            ["chunked", "identity"].iter().any(|known| value.as_bytes().eq_ignore_ascii_case(known.as_bytes()))
+        let names: Vec<_> = self.0.iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b',')).collect();
+        let is_known = |name: &&[u8]| {
+            ["chunked", "identity", ""].iter().any(|known| name.trim_ascii().eq_ignore_ascii_case(known.as_bytes()))
         };
-        if !matches!(&self.0[..], [only] if is_known(only)) {
-            self.put(headers);
+        if names.iter().all(is_known) {
+            return;
+        }
+        let ends_with_chunked = names.last().is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case(b"chunked"));
+        self.put(headers);
+        // The library would add it to other headers, too.
+        if !ends_with_chunked {
+            headers.append(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
     }
 }
@@ -614,6 +709,13 @@ impl Passage {
 
     /// Holds back a request's body for the observer. Returns the part to send on.
     async fn filter(&mut self, body: Incoming, intake: &mut IntakeLimits) -> Result<Option<Bytes>, Response<Body>> {
+        let exchange = self.exchange.clone();
+        let body = body.map_frame(|frame| {
+            if let Some(trailers) = frame.trailers_ref() {
+                exchange.see(ExchangeEvent::Trailers(Direction::ClientToServer, trailers, false));
+            }
+            frame
+        });
         match request_body::read(body, intake).await {
             Ok(bytes) => {
                 let bytes = Bytes::from(bytes);
@@ -641,16 +743,10 @@ impl Passage {
         response
     }
 
-    fn tee(
-        &self,
-        body: Incoming,
-        direction: Direction,
-        limit: u64,
-        body_filter: Option<Box<dyn BodyFilter>>,
-        known: ConnectionFlags,
-    ) -> Body {
+    fn tee(&self, body: Incoming, direction: Direction, bounds: Bounds, known: ConnectionFlags) -> Body {
         let exchange = self.exchange.clone();
-        let mut tee = Tee { body, exchange, direction, passed: 0, limit, ended: false, body_filter, known };
+        let Bounds { limit, body_filter, trailers } = bounds;
+        let mut tee = Tee { body, exchange, direction, passed: 0, limit, ended: false, body_filter, trailers, known };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -666,6 +762,16 @@ impl Drop for Passage {
     }
 }
 
+/// What may be in a body besides what comes.
+struct Bounds {
+    /// The maximum length.
+    limit: u64,
+    /// Inserts and removes messages.
+    body_filter: Option<Box<dyn BodyFilter>>,
+    /// Where its trailers go, if the other side can take any.
+    trailers: Option<TrailerSlot>,
+}
+
 /// A body that is observed as it passes.
 struct Tee {
     body: Incoming,
@@ -676,6 +782,7 @@ struct Tee {
     ended: bool,
     /// Inserts and removes messages.
     body_filter: Option<Box<dyn BodyFilter>>,
+    trailers: Option<TrailerSlot>,
     /// What is known of the connection that it comes from.
     known: ConnectionFlags,
 }
@@ -722,7 +829,16 @@ impl hyper::body::Body for Tee {
             {
                 return Poll::Ready(Some(Ok(Frame::data(block))));
             }
-            let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
+            let mut polled = ready!(Pin::new(&mut self.body).poll_frame(context));
+            if let Some(Ok(frame)) = &polled
+                && let Some(trailers) = frame.trailers_ref()
+            {
+                let slot = self.trailers.take();
+                self.exchange.see(ExchangeEvent::Trailers(self.direction, trailers, slot.is_some()));
+                slot.into_iter().for_each(|slot| slot.put(trailers));
+                // Nothing follows them.
+                polled = None;
+            }
             let passed = match polled {
                 None => {
                     self.end(None);

@@ -6,6 +6,7 @@
 
 use super::origin_check::is_for_loopback;
 use super::proxy::serve_connection;
+use super::refusals::Refusals;
 use crate::oauth::{Answer, AuthorizationRequest, OAuthError};
 use crate::transport::client::http::{Body, full};
 use hyper::body::Incoming;
@@ -155,7 +156,7 @@ impl Door {
             let (door, reader) = (Arc::clone(&self), Arc::clone(&of_service));
             async move { Ok::<_, Infallible>(door.answer(&request.into_parts().0, &reader).await) }
         });
-        serve_connection(stream, service, pending()).await;
+        serve_connection(stream, service, pending(), (None, &Refusals::silent())).await;
         let reader = reader.lock().take();
         reader.map(|reader| reader.send(()));
     }

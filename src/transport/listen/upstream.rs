@@ -2,6 +2,7 @@
 //! no request goes into a connection that became stale during another client's pause.
 
 use super::heads::{ConnectionFlags, Watched};
+use super::outlet::Outbox;
 use crate::transport::client::http::{Body, HttpClient, HttpError, MAX_HEAD_BYTES, place};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
@@ -21,18 +22,31 @@ pub(super) struct Upstream {
     /// The connection may be upgraded.
     upgrades: Arc<AtomicBool>,
     known: ConnectionFlags,
+    outbox: Outbox,
 }
 
 impl Upstream {
     /// Connects later.
     pub(super) fn new(client: HttpClient, origin: Uri) -> Self {
-        let known = ConnectionFlags::default();
-        Self { client, origin, sender: Mutex::default(), closed: Arc::default(), upgrades: Arc::default(), known }
+        Self {
+            client,
+            origin,
+            sender: Mutex::default(),
+            closed: Arc::default(),
+            upgrades: Arc::default(),
+            known: ConnectionFlags::default(),
+            outbox: Outbox::default(),
+        }
     }
 
     /// What is known of the server's responses.
     pub(super) fn known(&self) -> &ConnectionFlags {
         &self.known
+    }
+
+    /// What goes to the server besides heads and bodies.
+    pub(super) fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 
     /// Notified when the server closes its connection.
@@ -69,9 +83,12 @@ impl Upstream {
                     false => continue,
                 }
             }
+            self.outbox.begin();
             match sender.try_send_request(request).await {
                 Ok(response) => {
-                    *held = Some(sender);
+                    if !self.known.is_last() {
+                        *held = Some(sender);
+                    }
                     return Ok(response);
                 }
                 Err(mut error) => match error.take_message().filter(|_| !is_fresh) {
@@ -85,10 +102,12 @@ impl Upstream {
 
     async fn connect(&self) -> Result<SendRequest<Body>, HttpError> {
         let stream = self.client.connect(self.origin.clone()).await?;
+        self.outbox.reset();
         let built = Builder::new()
             .preserve_header_case(true)
             .max_buf_size(MAX_HEAD_BYTES)
-            .handshake(TokioIo::new(Watched::of_server(TokioIo::new(stream), self.known.clone())))
+            .max_header_size(MAX_HEAD_BYTES)
+            .handshake(TokioIo::new(Watched::of_server(TokioIo::new(stream), self.known.clone(), &self.outbox)))
             .await;
         let (sender, connection) = built.map_err(|error| self.failed(&error))?;
         let (closed, upgrades) = (Arc::clone(&self.closed), Arc::clone(&self.upgrades));

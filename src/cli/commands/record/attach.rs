@@ -79,6 +79,9 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 Err(CommandError::new(ErrorKind::Peer, error.to_string()))
             }
+            Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+                Err(CommandError::new(ErrorKind::Timeout, error.to_string()))
+            }
             other => other.map_err(failed),
         }
     });

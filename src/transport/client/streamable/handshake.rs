@@ -2,7 +2,7 @@
 //! server refuses it (MCP 2025-11-25, Session Management). Nothing waits in the modern era, which has no `initialize`.
 
 use super::Client;
-use crate::transport::link::has_space;
+use crate::transport::link::{Incoming, Undelivered, has_space};
 use crate::wire::{Envelope, MessageKind, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// How long messages wait for the answer. By then most clients have given up on it, and a message that waited for ever
 /// would keep them from seeing that.
-const MAX_WAIT: Duration = Duration::from_secs(60);
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The messages that wait, in order.
 #[derive(Default)]
@@ -32,6 +32,10 @@ impl HeldMessages {
             self.until = None;
         }
         message
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
     }
 
     pub(super) fn has_space(&self) -> bool {
@@ -76,10 +80,34 @@ impl Client {
             if self.endpoint.waits_for_token() {
                 *until = Instant::now() + MAX_WAIT;
             } else {
-                self.step(format!("no answer to initialize within {MAX_WAIT:?}; what waited for it is sent now"));
-                let id = self.state().handshake.clone();
-                return self.end_handshake(id.as_deref());
+                self.step(format!("no answer to initialize within {MAX_WAIT:?}; what waited for it is not sent"));
+                while let Some(message) = waiting.pop() {
+                    self.keep_back(message).await;
+                }
+                return std::future::pending().await;
             }
+        }
+    }
+
+    /// Reports that a message will not be sent.
+    pub(super) async fn keep_back(&self, message: Vec<u8>) {
+        let envelope = Envelope::scan(&message);
+        let id_of = |item: &Envelope<'_>| {
+            item.id.filter(|_| item.kind == MessageKind::Request).map(|id| id.0.to_vec()).unwrap_or_default()
+        };
+        let mut ids: Vec<Vec<u8>> = match envelope.kind {
+            MessageKind::Batch => json::items(&message).map(|item| id_of(&Envelope::scan(item))).collect(),
+            _ => vec![id_of(&envelope)],
+        };
+        ids.retain(|id| !id.is_empty());
+        let reason = format!("not sent, because the server did not answer initialize within {MAX_WAIT:?}");
+        // The first carries the message.
+        let mut unsent = message;
+        let first = ids.drain(..ids.len().min(1)).next().unwrap_or_default();
+        for id in std::iter::once(first).chain(ids) {
+            let unsent = std::mem::take(&mut unsent);
+            let lost = Undelivered { id, reason: reason.clone(), unsent, ..Undelivered::default() };
+            let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
         }
     }
 

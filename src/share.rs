@@ -16,6 +16,7 @@ mod merge;
 mod packed;
 mod redaction;
 mod report;
+mod touched;
 mod runs;
 mod twin;
 

@@ -5,7 +5,7 @@ use super::encoding::percent_decoded;
 use super::{names, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use regex::bytes::{Captures, Match};
+use super::groups::{Group as Match, Groups};
 
 /// The longest run of characters that may be a random secret; longer ones are data.
 const LONGEST_RANDOM: usize = 128;
@@ -20,33 +20,33 @@ const LONG_WORD: usize = 16;
 /// As much of a statement before a password is looked at. Unit: bytes.
 const NEAR_STATEMENT: usize = 100;
 
-fn group<'a>(found: &Captures<'a>, number: usize) -> &'a [u8] {
+fn group<'a>(found: &Groups<'a>, number: usize) -> &'a [u8] {
     found.get(number).map_or(b"", |group| group.as_bytes())
 }
 
 /// Everything that matches.
-pub(super) fn any(_: &[u8], _: &Captures<'_>) -> bool {
+pub(super) fn any(_: &[u8], _: &Groups<'_>) -> bool {
     true
 }
 
 /// Everything but a placeholder.
-pub(super) fn not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn not_placeholder(_: &[u8], found: &Groups<'_>) -> bool {
     !names::is_placeholder(group(found, 1))
 }
 
 /// Everything but placeholders and plain numbers.
-pub(super) fn not_number(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn not_number(text: &[u8], found: &Groups<'_>) -> bool {
     not_placeholder(text, found) && !group(found, 1).iter().all(u8::is_ascii_digit)
 }
 
 /// Everything but a placeholder and punctuation. The last group is the value.
-pub(super) fn last_not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn last_not_placeholder(_: &[u8], found: &Groups<'_>) -> bool {
     let value = found.iter().flatten().last().map_or(&b""[..], |group| group.as_bytes());
     !names::is_placeholder(value) && value.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
 /// A password in a statement of SQL. Without quotes (group 3), it may be a word of a sentence.
-pub(super) fn sql(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn sql(text: &[u8], found: &Groups<'_>) -> bool {
     let is_of_user = |value: &Match<'_>| {
         let before = &text[value.start().saturating_sub(NEAR_STATEMENT)..value.start()];
         before.to_ascii_lowercase().windows(6).any(|word| word == b" user ")
@@ -56,14 +56,14 @@ pub(super) fn sql(text: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// A value with a telling name: the last group, and the first one.
-pub(super) fn labelled(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn labelled(_: &[u8], found: &Groups<'_>) -> bool {
     let (name, value) = name_and_value(found);
     let name = name.rsplit(':').next().unwrap_or_default();
     names::is_secret(name) && !names::is_placeholder(value) && has_few_words(value)
 }
 
 /// The argument after a name, or of what a name says it sets: the last group, and the first one.
-pub(super) fn argument(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn argument(_: &[u8], found: &Groups<'_>) -> bool {
     const READING: [&str; 8] = ["get", "find", "has", "is", "read", "load", "fetch", "require"];
     let (name, value) = name_and_value(found);
     let called = name.rsplit('.').next().unwrap_or_default();
@@ -72,13 +72,13 @@ pub(super) fn argument(_: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// The password of a login. After `machine`, any word is one.
-pub(super) fn login(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn login(text: &[u8], found: &Groups<'_>) -> bool {
     let is_netrc = found.get(0).is_some_and(|whole| text[whole.start()..].to_ascii_lowercase().starts_with(b"machine"));
     let (_, value) = name_and_value(found);
     is_netrc && !names::is_placeholder(value) || is_convincing(value)
 }
 
-fn name_and_value<'a>(found: &Captures<'a>) -> (String, &'a [u8]) {
+fn name_and_value<'a>(found: &Groups<'a>) -> (String, &'a [u8]) {
     let mut groups = found.iter().skip(1).flatten().map(|group| group.as_bytes());
     let name = groups.next().unwrap_or_default();
     (String::from_utf8_lossy(name).into_owned(), groups.last().unwrap_or(name))
@@ -103,7 +103,7 @@ fn is_name(value: &[u8]) -> bool {
 }
 
 /// What a sentence says is a password, if no sentence goes on like that. Group 2 is the value.
-pub(super) fn told(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn told(_: &[u8], found: &Groups<'_>) -> bool {
     let value = group(found, 2);
     let inner = value.get(1..).unwrap_or_default();
     let is_mixed = inner.iter().any(u8::is_ascii_uppercase) && inner.iter().any(u8::is_ascii_lowercase);
@@ -111,7 +111,7 @@ pub(super) fn told(_: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// A word that is neither prose nor a name: with digits, letters of both cases or a symbol, and no part of a path.
-pub(super) fn mixed(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn mixed(_: &[u8], found: &Groups<'_>) -> bool {
     let value = group(found, 1);
     let has = |class: fn(&u8) -> bool| value.iter().any(class);
     let is_varied = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) || has_symbol(value);
@@ -123,12 +123,12 @@ pub(super) fn mixed(_: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// A value that no prose contains: with a digit, or long and in mixed case.
-pub(super) fn random(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn random(_: &[u8], found: &Groups<'_>) -> bool {
     is_unlike_prose(group(found, 1))
 }
 
 /// The same, or a long word that is not an ordinary one.
-pub(super) fn credentials(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn credentials(_: &[u8], found: &Groups<'_>) -> bool {
     let value = group(found, 1);
     let is_word = value.len() >= LONG_WORD && value.iter().all(u8::is_ascii_alphabetic);
     is_unlike_prose(value) || is_word && !words::is_ordinary(value)
@@ -141,27 +141,27 @@ fn is_unlike_prose(value: &[u8]) -> bool {
 }
 
 /// Base64 of `user:password`.
-pub(super) fn basic(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn basic(_: &[u8], found: &Groups<'_>) -> bool {
     let Ok(decoded) = BASE64.decode(group(found, 1)) else { return false };
     decoded.contains(&b':') && std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control))
 }
 
 /// A parameter with a telling name: the last group, and the first one.
-pub(super) fn parameter(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn parameter(_: &[u8], found: &Groups<'_>) -> bool {
     let (name, value) = name_and_value(found);
     let name = percent_decoded(name.as_bytes());
     names::is_secret_parameter(&String::from_utf8_lossy(&name)) && !names::is_placeholder(value)
 }
 
 /// A flag with a telling name. Group 2 is the value.
-pub(super) fn flag(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn flag(_: &[u8], found: &Groups<'_>) -> bool {
     let (name, value) = (String::from_utf8_lossy(group(found, 1)), group(found, 2));
     names::is_reporting(&name) && !names::is_placeholder(value) && (name.len() > 2 || is_unlike_prose(value))
 }
 
 /// A value after a telling name and `=` or `:`. Group 2 is the value. Code (`token = read()`) and prose (`token: the …`)
 /// are not meant.
-pub(super) fn assignment(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn assignment(text: &[u8], found: &Groups<'_>) -> bool {
     let (Some(name), Some(value)) = (found.get(1), found.get(2)) else { return false };
     if !names::is_secret(&String::from_utf8_lossy(name.as_bytes())) || names::is_placeholder(value.as_bytes()) {
         return false;
@@ -187,7 +187,7 @@ fn has_symbol(value: &[u8]) -> bool {
 }
 
 /// The number of a payment card: begins like one and has the right check digit.
-pub(super) fn card(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn card(text: &[u8], found: &Groups<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let digits: Vec<u8> =
         place.as_bytes().iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
@@ -234,7 +234,7 @@ fn has_digit_beside(text: &[u8], place: Match<'_>) -> bool {
 }
 
 /// An international bank account number (ISO 13616), by its check sum.
-pub(super) fn iban(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn iban(_: &[u8], found: &Groups<'_>) -> bool {
     let plain: Vec<u8> = group(found, 1).iter().copied().filter(|byte| *byte != b' ').collect();
     if !(15..=34).contains(&plain.len()) {
         return false;
@@ -247,7 +247,7 @@ pub(super) fn iban(_: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// An address of a person: not one of documentation, of git, or the name of a file.
-pub(super) fn email(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn email(text: &[u8], found: &Groups<'_>) -> bool {
     const RESERVED: [&str; 8] =
         ["example.com", "example.org", "example.net", "test", "invalid", "localhost", "local", "example"];
     const FILES: [&str; 12] = ["png", "jpg", "jpeg", "gif", "svg", "webp", "js", "ts", "json", "py", "md", "service"];
@@ -264,7 +264,7 @@ pub(super) fn email(text: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// A user's name in the path of a home folder, unless many have it.
-pub(super) fn user(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn user(_: &[u8], found: &Groups<'_>) -> bool {
     !is_common_user(group(found, 1))
 }
 
@@ -299,11 +299,11 @@ pub(super) fn is_common_user(name: &[u8]) -> bool {
 }
 
 /// A run of characters that looks random: all classes of characters, mixed as words are not.
-pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn entropy(text: &[u8], found: &Groups<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let run = place.as_bytes();
     // A part of a path is a secret only if it would be one alone.
-    let runs = match is_in_path(text, place) {
+    let runs = match is_in_path(text, place.clone()) {
         true => run.split(|byte| *byte == b'/').filter(|part| part.len() >= SHORTEST_RANDOM).collect(),
         false => vec![run],
     };

@@ -141,6 +141,12 @@ const WHOLE: [&str; 11] = ["key", "pat", "pw", "pwd", "pass", "pin", "otp", "sig
 const PARAMETERS: [&str; 10] =
     ["code", "sig", "jwt", "state", "sign", "assertion", "client_assertion", "code_verifier", "saml", "hmac"];
 
+/// Texts of which every telling name contains one, in lower case; beside them, the words of [`FOREIGN`].
+pub(super) const VOCABULARY: [&str; 26] = [
+    "pass", "pwd", "secret", "token", "key", "credential", "jwt", "bearer", "auth", "dpop", "otp", "cvv", "cvc", "pw", "pin",
+    "pat", "psk", "cookie", "code", "verifier", "sig", "mdp", "state", "assertion", "saml", "hmac",
+];
+
 /// The minimum length of a name whose pseudonym is likely to contain a short word.
 const LONG: usize = 32;
 /// The minimum length of a word that random letters hardly ever contain.

@@ -8,7 +8,8 @@ use super::mapped::{Edit, Mapped, applied, json_escaped, quoted_like};
 use super::runs::{base64_runs, is_base64, json_blocks, json_objects, padded, runs, spaced, wrapped_runs};
 use crate::redact::detectors::{HIGH_ENTROPY, Severity};
 use crate::redact::encoding::{decoded, percent_encoded};
-use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects, is_named_by};
+use super::touched::Touched;
+use crate::redact::{Finder, Kind, Match, Pseudonyms, is_named_by};
 use crate::wire::{json, random_words};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,8 +23,6 @@ pub(super) struct Replacer {
     pub pseudonyms: Pseudonyms,
     pub known: Known,
     pub clean: Clean,
-    /// What makes most searches needless; `None` if it could miss something.
-    pub prefilter: Option<Prefilter>,
 }
 
 /// Where a text is.
@@ -35,8 +34,8 @@ pub(super) struct Context<'a> {
     pub place: &'a dyn Fn() -> String,
     /// Parts of divided secrets in it.
     pub parts: &'a [Part],
-    /// The places in the message where a secret can be; `None` if that may be anywhere.
-    pub suspects: Option<&'a Suspects>,
+    /// The only places in the message that count; `None` if all do.
+    pub only: Option<&'a Touched>,
     depth: usize,
     /// Whether the text is the name of a member.
     is_name: bool,
@@ -53,7 +52,7 @@ impl<'a> Context<'a> {
             name: None,
             place,
             parts: &[],
-            suspects: None,
+            only: None,
             depth: 0,
             is_name: false,
             is_scalar: false,
@@ -76,21 +75,21 @@ impl<'a> Context<'a> {
         Self { given_away, ..self }
     }
 
-    /// The same for a message in which secrets can only be at these places.
-    pub(super) fn suspecting(self, suspects: Option<&'a Suspects>) -> Self {
-        Self { suspects, ..self }
+    /// The same for a message of which only these places count.
+    pub(super) fn only_at(self, only: Option<&'a Touched>) -> Self {
+        Self { only, ..self }
     }
 
     fn deeper(self) -> Self {
-        Self { depth: self.depth + 1, parts: &[], suspects: None, given_away: &[], ..self }
+        Self { depth: self.depth + 1, parts: &[], only: None, given_away: &[], ..self }
     }
 
-    /// Whether there can be a secret in a place of a message.
-    fn suspects(&self, spot: &Spot<'_>) -> bool {
-        let touches = |suspects: &Suspects| {
-            suspects.touch(&spot.with_previous()) || spot.name_range().is_some_and(|name| suspects.touch(name))
+    /// Whether a place of a message counts.
+    fn counts(&self, spot: &Spot<'_>) -> bool {
+        let touches = |only: &Touched| {
+            only.touch(&spot.with_previous()) || spot.name_range().is_some_and(|name| only.touch(name))
         };
-        self.suspects.is_none_or(touches)
+        self.only.is_none_or(touches)
     }
 }
 
@@ -105,13 +104,6 @@ pub(super) struct Found {
 }
 
 impl Replacer {
-    /// Returns the places in a payload where a secret can be; `None` if that may be anywhere, because a known secret has
-    /// no shape.
-    pub(super) fn suspects(&self, payload: &[u8]) -> Option<Suspects> {
-        let prefilter = self.prefilter.as_ref().filter(|_| self.known.is_empty())?;
-        Some(prefilter.suspects(payload, &self.finder))
-    }
-
     /// Returns the pseudonym of a secret that a rule found.
     pub(super) fn pseudonym(&self, secret: &[u8], rule: usize) -> Vec<u8> {
         let rule = self.known.rule_of(secret).unwrap_or(rule);
@@ -129,9 +121,6 @@ impl Replacer {
         parts: &dyn Fn(u32) -> Vec<Part>,
         found: &mut Vec<Found>,
     ) -> Vec<Edit> {
-        if context.suspects.is_some_and(Suspects::is_empty) {
-            return Vec::new();
-        }
         let known = found.len();
         self.json(text, context, parts, found).unwrap_or_else(|| {
             found.truncate(known);
@@ -157,7 +146,7 @@ impl Replacer {
     }
 
     fn spot(&self, spot: &Spot<'_>, context: Context<'_>, parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {
-        if !context.suspects(spot) {
+        if !context.counts(spot) {
             return Vec::new();
         }
         let place = || format!("{}{}", (context.place)(), spot.pointer());

@@ -12,7 +12,7 @@ use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
 use super::report::{Place, Report, SecretId};
 use crate::redact::detectors::Severity;
-use crate::redact::{Finder, Lookalike, Prefilter, Pseudonyms, Settings};
+use crate::redact::{Finder, Lookalike, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Framing, json};
 use std::borrow::Cow;
@@ -59,7 +59,6 @@ impl Redaction {
             pseudonyms: Pseudonyms::new(key),
             known: Known::default(),
             clean: Clean::default(),
-            prefilter: Prefilter::new(settings),
         };
         let shapes = Finder::of_shapes(settings)?;
         let checker = Some(checker(&replacer));
@@ -82,7 +81,6 @@ impl Redaction {
     pub(crate) fn comparing(settings: &Settings) -> Result<Self, String> {
         let mut made = Self::new(settings, b"")?;
         made.replacer.finder.take_lookalikes_as(Lookalike::StandIn);
-        made.replacer.prefilter = None;
         made.replacer.pseudonyms = Pseudonyms::alike();
         made.checker = None;
         Ok(made)
@@ -409,7 +407,6 @@ fn checker(replacer: &Replacer) -> Replacer {
     finder.take_lookalikes_as(Lookalike::Pseudonym);
     Replacer {
         finder,
-        prefilter: None,
         pseudonyms: replacer.pseudonyms.clone(),
         known: Known::default(),
         clean: Clean::default(),

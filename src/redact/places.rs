@@ -1,0 +1,282 @@
+//! Finds where secrets can be in a text: one scan for all texts that detectors need nearby, and one for long runs. Most texts
+//! have none of them, and cost no more than these scans.
+
+use super::detectors::{NameOf, Run};
+use super::names;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A rule with more places than this in a text is searched in the rest of it at once, which takes time in proportion to the
+/// text, and no memory.
+const MAX_PLACES: usize = 32;
+/// The longest name, before and after what makes it interesting. Unit: bytes.
+const LONGEST_NAME: usize = 64;
+/// The maximum number of remembered names; with it, all of them are forgotten.
+const MAX_NAMES: usize = 4096;
+/// Where a match in a run may begin before it: at a boundary, or an escape. Unit: bytes.
+const BEFORE_RUN: usize = 2;
+
+/// What a text of the scan says.
+#[derive(Clone, Copy)]
+enum Sign {
+    /// A rule may match here, or this far before.
+    Rule(usize, usize),
+    /// There may be a telling name.
+    Name,
+}
+
+/// Finds places.
+pub(super) struct Places {
+    texts: AhoCorasick,
+    signs: Vec<Sign>,
+    /// The rules that search near telling names, and how far before them.
+    near_names: Vec<(usize, NameOf, usize)>,
+    in_runs: Vec<(usize, Run)>,
+    anywhere: Vec<usize>,
+    names: Names,
+}
+
+/// Collects what rules need.
+#[derive(Default)]
+pub(super) struct Builder {
+    texts: Vec<String>,
+    signs: Vec<Sign>,
+    near_names: Vec<(usize, NameOf, usize)>,
+    in_runs: Vec<(usize, Run)>,
+    anywhere: Vec<usize>,
+}
+
+impl Builder {
+    pub(super) fn anywhere(&mut self, rule: usize) {
+        self.anywhere.push(rule);
+    }
+
+    pub(super) fn near_text<'a>(&mut self, rule: usize, texts: impl IntoIterator<Item = &'a str>, reach: usize) {
+        self.texts.extend(texts.into_iter().map(str::to_owned));
+        self.signs.resize(self.texts.len(), Sign::Rule(rule, reach));
+    }
+
+    pub(super) fn near_name(&mut self, rule: usize, of: NameOf, reach: usize) {
+        self.near_names.push((rule, of, reach));
+    }
+
+    pub(super) fn in_run(&mut self, rule: usize, run: Run) {
+        self.in_runs.push((rule, run));
+    }
+
+    /// # Errors
+    ///
+    /// If there are too many texts.
+    pub(super) fn build(mut self) -> Result<Places, String> {
+        if !self.near_names.is_empty() {
+            self.texts.extend(names::VOCABULARY.iter().map(|word| (*word).to_owned()));
+            self.texts.extend(names::foreign_spellings());
+            self.signs.resize(self.texts.len(), Sign::Name);
+        }
+        let texts = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&self.texts)
+            .map_err(|error| error.to_string())?;
+        let Self { signs, near_names, in_runs, anywhere, .. } = self;
+        Ok(Places { texts, signs, near_names, in_runs, anywhere, names: Names::default() })
+    }
+}
+
+/// The places where the matches of a rule may begin, in order.
+#[derive(Default)]
+struct Starts(Vec<Range<usize>>);
+
+impl Starts {
+    /// Adds a place in a text of this length. Places that touch are one.
+    fn push(&mut self, place: Range<usize>, length: usize) {
+        let count = self.0.len();
+        match self.0.last_mut() {
+            Some(last) if last.end > place.start => last.end = last.end.max(place.end),
+            Some(last) if count == MAX_PLACES => last.end = length,
+            _ => self.0.push(place),
+        }
+    }
+}
+
+impl Places {
+    /// Returns the rules that may match in a text, in order, each with the places where a match may begin.
+    pub(super) fn find(&self, text: &[u8]) -> Vec<(usize, Vec<Range<usize>>)> {
+        let mut found = Found::default();
+        for rule in &self.anywhere {
+            found.push(*rule, 0..text.len() + 1, text.len());
+        }
+        let mut last_name = 0;
+        for hit in self.texts.find_overlapping_iter(text) {
+            match self.signs[hit.pattern().as_usize()] {
+                Sign::Rule(rule, 0) => found.push(rule, hit.start()..hit.start() + 1, text.len()),
+                Sign::Rule(rule, reach) => {
+                    found.push(rule, hit.start().saturating_sub(reach)..hit.end(), text.len());
+                }
+                Sign::Name => {
+                    if hit.end() > last_name {
+                        let name = word(text, hit.start()..hit.end());
+                        last_name = name.end;
+                        for (rule, of, reach) in &self.near_names {
+                            if self.names.is_telling(text, &name, *of) {
+                                found.push(*rule, name.start.saturating_sub(*reach)..name.end, text.len());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (rule, run) in &self.in_runs {
+            each_run(text, *run, |place| found.push(*rule, place.start.saturating_sub(BEFORE_RUN)..place.end, text.len()));
+        }
+        found.finish()
+    }
+}
+
+#[derive(Default)]
+struct Found(Vec<(usize, Starts)>);
+
+impl Found {
+    fn push(&mut self, rule: usize, range: Range<usize>, end: usize) {
+        let at = match self.0.iter().position(|(known, _)| *known == rule) {
+            Some(at) => at,
+            None => {
+                self.0.push((rule, Starts::default()));
+                self.0.len() - 1
+            }
+        };
+        self.0[at].1.push(range, end);
+    }
+
+    fn finish(mut self) -> Vec<(usize, Vec<Range<usize>>)> {
+        self.0.sort_by_key(|(rule, _)| *rule);
+        self.0.into_iter().map(|(rule, starts)| (rule, starts.0)).collect()
+    }
+}
+
+/// Whether a byte can be in a name.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | 128..)
+}
+
+/// Extends a part of a name to all of it.
+fn word(text: &[u8], part: Range<usize>) -> Range<usize> {
+    let first = part.start.saturating_sub(LONGEST_NAME);
+    let start = text[first..part.start].iter().rposition(|byte| !is_name(*byte)).map_or(first, |at| first + at + 1);
+    let last = text.len().min(part.end + LONGEST_NAME);
+    let end = text[part.end..last].iter().position(|byte| !is_name(*byte)).map_or(last, |length| part.end + length);
+    start..end
+}
+
+/// What names suggest, as far as they were asked for.
+#[derive(Default)]
+struct Names(Mutex<HashMap<Vec<u8>, [bool; 3], foldhash::fast::RandomState>>);
+
+impl Names {
+    /// Returns whether a name in a text suggests a secret, alone or, unless it cannot, with the words beside it (`api key`).
+    fn is_telling(&self, text: &[u8], name: &Range<usize>, of: NameOf) -> bool {
+        let alone = || self.tells(&text[name.clone()], of);
+        match of {
+            NameOf::Flag => text[name.start] == b'-' && alone(),
+            NameOf::Parameter => matches!(text.get(name.end), Some(b'=' | b'%')) && alone(),
+            NameOf::Value => alone() || self.is_telling_with_neighbours(text, name),
+        }
+    }
+
+    fn is_telling_with_neighbours(&self, text: &[u8], name: &Range<usize>) -> bool {
+        let between = |byte: &&u8| matches!(byte, b' ' | b'\t');
+        let gap = text[..name.start].iter().rev().take_while(between).count();
+        let before = name.start - gap;
+        let previous = match gap {
+            1..=2 if before > 0 && is_name(text[before - 1]) => word(text, before - 1..before).start,
+            _ => name.start,
+        };
+        let gap = text[name.end..].iter().take_while(between).count();
+        let after = name.end + gap;
+        let next = match gap {
+            1..=2 if text.get(after).is_some_and(|byte| is_name(*byte)) => word(text, after..after + 1).end,
+            _ => name.end,
+        };
+        previous < name.start && self.tells(&text[previous..name.end], NameOf::Value)
+            || next > name.end && self.tells(&text[previous..next], NameOf::Value)
+    }
+
+    fn tells(&self, name: &[u8], of: NameOf) -> bool {
+        if let Some(known) = self.0.lock().get(name) {
+            return known[of as usize];
+        }
+        let text = String::from_utf8_lossy(name);
+        let tells = [names::is_secret(&text), names::is_reporting(&text), names::is_secret_parameter(&text)];
+        let mut known = self.0.lock();
+        if known.len() == MAX_NAMES {
+            known.clear();
+        }
+        known.insert(name.to_vec(), tells);
+        tells[of as usize]
+    }
+}
+
+impl Run {
+    /// The minimum length of a run that is looked at.
+    const fn shortest(self) -> usize {
+        match self {
+            Self::Token => 24,
+            Self::Digits => 13,
+            Self::Account => 15,
+        }
+    }
+
+    /// Whether a run can be what is looked for.
+    fn is_worth(self, run: &[u8]) -> bool {
+        match self {
+            Self::Token => true,
+            Self::Digits => run.iter().filter(|byte| byte.is_ascii_digit()).count() >= self.shortest(),
+            Self::Account => run.windows(4).any(|four| {
+                four[..2].iter().all(u8::is_ascii_uppercase) && four[2..].iter().all(u8::is_ascii_digit)
+            }),
+        }
+    }
+
+    const fn table(self) -> [bool; 256] {
+        let mut table = [false; 256];
+        let mut at = 0;
+        while at < 256 {
+            let byte = at as u8;
+            table[at] = match self {
+                Self::Token => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'=' | b'-'),
+                Self::Digits => byte.is_ascii_digit() || matches!(byte, b' ' | b'-'),
+                Self::Account => byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ',
+            };
+            at += 1;
+        }
+        table
+    }
+}
+
+static TABLES: [[bool; 256]; 3] = [Run::Token.table(), Run::Digits.table(), Run::Account.table()];
+
+/// Passes on all long runs. Where there are none, it looks at few bytes.
+fn each_run(text: &[u8], run: Run, mut visit: impl FnMut(Range<usize>)) {
+    let table = &TABLES[run as usize];
+    let is_in = |at: usize| table[usize::from(text[at])];
+    let mut at = 0;
+    while at + run.shortest() <= text.len() {
+        let last = at + run.shortest() - 1;
+        let mut start = last + 1;
+        while start > at && is_in(start - 1) {
+            start -= 1;
+        }
+        if start > at {
+            at = start;
+            continue;
+        }
+        let end = text[last..].iter().position(|byte| !table[usize::from(*byte)]).map_or(text.len(), |rest| last + rest);
+        if run.is_worth(&text[at..end]) {
+            visit(at..end);
+        }
+        at = end + 1;
+    }
+}

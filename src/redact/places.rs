@@ -2,6 +2,7 @@
 //! have none of them, and cost no more than these scans.
 
 use super::detectors::{NameOf, Run};
+use super::encoding::percent_decoded;
 use super::names;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use parking_lot::Mutex;
@@ -181,7 +182,12 @@ impl Names {
         let alone = || self.tells(&text[name.clone()], of);
         match of {
             NameOf::Flag => text[name.start] == b'-' && alone(),
-            NameOf::Parameter => matches!(text.get(name.end), Some(b'=' | b'%')) && alone(),
+            NameOf::Parameter => {
+                let before = text[..name.start].iter().rev().take_while(|byte| is_name(**byte) || **byte == b'%');
+                let start = name.start - before.take(LONGEST_NAME).count();
+                matches!(text.get(name.end), Some(b'=' | b'%'))
+                    && self.tells(&percent_decoded(&text[start..name.end]), of)
+            }
             NameOf::Value => alone() || self.is_telling_with_neighbours(text, name),
         }
     }

@@ -16,14 +16,14 @@ mod merge;
 mod packed;
 mod redaction;
 mod report;
-mod touched;
 mod runs;
+mod touched;
 mod twin;
 
 pub(crate) use cut::{Cut, Selection};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use packed::Packed;
 pub(crate) use redaction::NOTE;
-pub use redaction::Redaction;
+pub use redaction::{Learner, LiveRedactor, Redactor};
 pub(crate) use report::{Place, Report};
 pub(crate) use twin::Twins;

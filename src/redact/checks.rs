@@ -2,10 +2,10 @@
 //! groups of a match.
 
 use super::encoding::percent_decoded;
+use super::groups::{Group as Match, Groups};
 use super::{names, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use super::groups::{Group as Match, Groups};
 
 /// The longest run of characters that may be a random secret; longer ones are data.
 const LONGEST_RANDOM: usize = 128;
@@ -72,8 +72,10 @@ pub(super) fn argument(_: &[u8], found: &Groups<'_>) -> bool {
 }
 
 /// The password of a login. After `machine`, any word is one.
-pub(super) fn login(text: &[u8], found: &Groups<'_>) -> bool {
-    let is_netrc = found.get(0).is_some_and(|whole| text[whole.start()..].to_ascii_lowercase().starts_with(b"machine"));
+pub(super) fn login(_: &[u8], found: &Groups<'_>) -> bool {
+    let is_netrc = found
+        .get(0)
+        .is_some_and(|whole| whole.as_bytes().get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"machine")));
     let (_, value) = name_and_value(found);
     is_netrc && !names::is_placeholder(value) || is_convincing(value)
 }
@@ -176,10 +178,11 @@ pub(super) fn assignment(text: &[u8], found: &Groups<'_>) -> bool {
 
 /// Whether a name and its value, a word that is not ordinary, are all of a line, as in YAML.
 fn is_line(text: &[u8], name: Match<'_>, value: Match<'_>) -> bool {
-    let before = text[..name.start()].rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    let after = text[value.end()..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let is_free = |part: &[u8]| part.iter().all(|byte| byte.is_ascii_whitespace() || b"-\"'".contains(byte));
-    is_free(before) && is_free(after) && !words::is_ordinary(value.as_bytes())
+    let is_free = |byte: &u8| byte.is_ascii_whitespace() || b"-\"'".contains(byte);
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b'\n');
+    let before = text[..name.start()].iter().rev().find(|byte| **byte == b'\n' || !is_free(byte));
+    let after = text[value.end()..].iter().find(|byte| **byte == b'\n' || !is_free(byte));
+    is_end(before) && is_end(after) && !words::is_ordinary(value.as_bytes())
 }
 
 fn has_symbol(value: &[u8]) -> bool {
@@ -302,12 +305,20 @@ pub(super) fn is_common_user(name: &[u8]) -> bool {
 pub(super) fn entropy(text: &[u8], found: &Groups<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let run = place.as_bytes();
+    if is_in_run(text[..place.start()].last()) || is_in_run(text.get(place.end())) {
+        return false;
+    }
     // A part of a path is a secret only if it would be one alone.
     let runs = match is_in_path(text, place.clone()) {
         true => run.split(|byte| *byte == b'/').filter(|part| part.len() >= SHORTEST_RANDOM).collect(),
         false => vec![run],
     };
     !is_digest(text, place) && runs.into_iter().any(is_random)
+}
+
+/// Whether a byte beside a run of the pattern belongs to it, so that the run is longer than any that is looked at.
+fn is_in_run(byte: Option<&u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/_=-".contains(byte))
 }
 
 fn is_random(run: &[u8]) -> bool {

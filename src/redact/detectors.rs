@@ -116,12 +116,7 @@ impl Detector {
 const REACH: usize = 96;
 
 /// A token with a shape of its own.
-const fn token(
-    name: &'static str,
-    near: Near,
-    pattern: &'static str,
-    example: &'static str,
-) -> Detector {
+const fn token(name: &'static str, near: Near, pattern: &'static str, example: &'static str) -> Detector {
     let (severity, check, kind) = (Severity::High, checks::any as Check, Kind::Token);
     Detector {
         name,

@@ -61,7 +61,7 @@ impl Rule {
 
     fn of(detector: &Detector) -> Self {
         let Detector { name, severity, kind, pattern, check, length, .. } = *detector;
-        Self { name: name.to_owned(), severity, kind, pattern: Pattern::new(pattern), check, length }
+        Self { name: name.to_owned(), severity, kind, pattern: Pattern::of_detector(pattern), check, length }
     }
 
     /// A rule without a pattern, or with one of the user.
@@ -176,7 +176,13 @@ impl Finder {
     pub fn digest(&self) -> String {
         let mut text = String::from("mcpreel redaction 1\n");
         for rule in self.rules.iter().filter(|rule| rule.name != OWN_USER && rule.name != OWN_HOST) {
-            text.push_str(&format!("{}\t{}\t{:?}\t{}\n", rule.name, rule.severity.name(), rule.kind, rule.pattern.source()));
+            text.push_str(&format!(
+                "{}\t{}\t{:?}\t{}\n",
+                rule.name,
+                rule.severity.name(),
+                rule.kind,
+                rule.pattern.source()
+            ));
         }
         text.push_str(&serde_json::to_string(&self.settings).unwrap_or_default());
         let hash = digest(&SHA256, text.as_bytes());
@@ -185,7 +191,11 @@ impl Finder {
 
     /// Returns the secrets in a text, in order; they do not overlap.
     pub fn find(&self, text: &[u8]) -> Vec<Match> {
-        self.search(text, &self.places.find(text))
+        self.search(text, &self.places(text))
+    }
+
+    fn places(&self, text: &[u8]) -> Vec<(usize, Vec<Range<usize>>)> {
+        self.places.find(text, |rule, at| self.rules[rule].pattern.may_begin(text, at))
     }
 
     /// Returns the matches that begin at these places of rules.
@@ -262,10 +272,15 @@ impl Finder {
         let is_of_programs =
             |number: &usize| self.rules.get(*number).is_some_and(|rule| OF_COMMAND_LINES.contains(&rule.name.as_str()));
         let mut found = Apart::default();
-        for (number, places) in self.places.find(line).iter().filter(|(number, _)| is_of_programs(number)) {
+        for (number, places) in self.places(line).iter().filter(|(number, _)| is_of_programs(number)) {
             self.find_one(*number, line, places, &mut found, |_| true);
         }
-        found.0.into_values().filter(|one| one.range.start >= start).map(|one| Match { range: one.range.start - start..one.range.end - start, ..one }).collect()
+        found
+            .0
+            .into_values()
+            .filter(|one| one.range.start >= start)
+            .map(|one| Match { range: one.range.start - start..one.range.end - start, ..one })
+            .collect()
     }
 
     fn is_stand_in(&self, text: &[u8]) -> bool {
@@ -542,8 +557,43 @@ mod tests {
     /// Texts of examples, names and what may stand around them.
     fn generated(random: &mut fastrand::Rng) -> String {
         let pieces = [
-            "the", " ", "=", ": ", "\"", "'", "\\\"", "/", ".", "-", "--", "\n", "\\n", "?", "&", "<", ">", "|", ",", "(", ")", "é", "$",
-            "key", "api", "Password", "token", "my_auth", "-p", "name", "value", "x7Q", "q9w8e7r6t5", "4111 1111", "ABCDE", "@", "://",
+            "the",
+            " ",
+            "=",
+            ": ",
+            "\"",
+            "'",
+            "\\\"",
+            "/",
+            ".",
+            "-",
+            "--",
+            "\n",
+            "\\n",
+            "?",
+            "&",
+            "<",
+            ">",
+            "|",
+            ",",
+            "(",
+            ")",
+            "é",
+            "$",
+            "key",
+            "api",
+            "Password",
+            "token",
+            "my_auth",
+            "-p",
+            "name",
+            "value",
+            "x7Q",
+            "q9w8e7r6t5",
+            "4111 1111",
+            "ABCDE",
+            "@",
+            "://",
         ];
         let piece = |random: &mut fastrand::Rng| match random.usize(..8) {
             0 => sample(random.choice(DETECTORS).expect("detectors").example, |below| random.usize(..below)),
@@ -559,13 +609,16 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         for _ in 0..4000 {
             let text = generated(&mut random);
-            let places = finder.places.find(text.as_bytes());
+            let places = finder.places(text.as_bytes());
             for (number, rule) in finder.rules.iter().enumerate().skip(2) {
                 let found = |places: Vec<Range<usize>>| finder.search(text.as_bytes(), &[(number, places)]);
-                let near = places.iter().find(|place| place.0 == number).map(|place| place.1.clone()).unwrap_or_default();
+                let near =
+                    places.iter().find(|place| place.0 == number).map(|place| place.1.clone()).unwrap_or_default();
                 let near = found(near);
                 for one in found(vec![0..text.len() + 1]) {
-                    let is_found = near.iter().any(|other| other.range.start <= one.range.start && one.range.end <= other.range.end);
+                    let is_found = near
+                        .iter()
+                        .any(|other| other.range.start <= one.range.start && one.range.end <= other.range.end);
                     assert!(is_found, "{}: {text:?}: {:?}, not in {near:?}", rule.name, &text.get(one.range));
                 }
             }

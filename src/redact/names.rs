@@ -143,9 +143,36 @@ const PARAMETERS: [&str; 10] =
 
 /// Texts of which every telling name contains one, in lower case; beside them, the words of [`FOREIGN`].
 pub(super) const VOCABULARY: [&str; 26] = [
-    "pass", "pwd", "secret", "token", "key", "credential", "jwt", "bearer", "auth", "dpop", "otp", "cvv", "cvc", "pw", "pin",
-    "pat", "psk", "cookie", "code", "verifier", "sig", "mdp", "state", "assertion", "saml", "hmac",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "jwt",
+    "bearer",
+    "auth",
+    "dpop",
+    "otp",
+    "cvv",
+    "cvc",
+    "pw",
+    "pin",
+    "pat",
+    "psk",
+    "cookie",
+    "code",
+    "verifier",
+    "sig",
+    "mdp",
+    "state",
+    "assertion",
+    "saml",
+    "hmac",
 ];
+
+/// Those that tell nothing alone, but perhaps with the words beside them.
+pub(super) const IN_PHRASES: [&str; 3] = ["key", "code", "verifier"];
 
 /// The minimum length of a name whose pseudonym is likely to contain a short word.
 const LONG: usize = 32;

@@ -20,12 +20,14 @@ const MAX_NAMES: usize = 4096;
 const BEFORE_RUN: usize = 2;
 
 /// What a text of the scan says.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Sign {
-    /// A rule may match here, or this far before.
-    Rule(usize, usize),
-    /// There may be a telling name.
-    Name,
+    /// A rule may match here.
+    Start(usize),
+    /// A rule may match this far before.
+    Near(usize, usize),
+    /// There may be a telling name, perhaps with the words beside it.
+    Name(bool),
 }
 
 /// Finds places.
@@ -56,7 +58,8 @@ impl Builder {
 
     pub(super) fn near_text<'a>(&mut self, rule: usize, texts: impl IntoIterator<Item = &'a str>, reach: usize) {
         self.texts.extend(texts.into_iter().map(str::to_owned));
-        self.signs.resize(self.texts.len(), Sign::Rule(rule, reach));
+        let sign = if reach == 0 { Sign::Start(rule) } else { Sign::Near(rule, reach) };
+        self.signs.resize(self.texts.len(), sign);
     }
 
     pub(super) fn near_name(&mut self, rule: usize, of: NameOf, reach: usize) {
@@ -72,9 +75,12 @@ impl Builder {
     /// If there are too many texts.
     pub(super) fn build(mut self) -> Result<Places, String> {
         if !self.near_names.is_empty() {
-            self.texts.extend(names::VOCABULARY.iter().map(|word| (*word).to_owned()));
+            for word in names::VOCABULARY {
+                self.texts.push(word.to_owned());
+                self.signs.push(Sign::Name(names::IN_PHRASES.contains(&word)));
+            }
             self.texts.extend(names::foreign_spellings());
-            self.signs.resize(self.texts.len(), Sign::Name);
+            self.signs.resize(self.texts.len(), Sign::Name(false));
         }
         let texts = AhoCorasick::builder()
             .ascii_case_insensitive(true)
@@ -104,34 +110,45 @@ impl Starts {
 }
 
 impl Places {
-    /// Returns the rules that may match in a text, in order, each with the places where a match may begin.
-    pub(super) fn find(&self, text: &[u8]) -> Vec<(usize, Vec<Range<usize>>)> {
+    /// Returns the rules that may match in a text, in order, each with the places where a match may begin. `may_begin` is asked
+    /// about a rule and a place where what it needs is.
+    pub(super) fn find(
+        &self,
+        text: &[u8],
+        may_begin: impl Fn(usize, usize) -> bool,
+    ) -> Vec<(usize, Vec<Range<usize>>)> {
         let mut found = Found::default();
         for rule in &self.anywhere {
             found.push(*rule, 0..text.len() + 1, text.len());
         }
         let mut last_name = 0;
         for hit in self.texts.find_overlapping_iter(text) {
-            match self.signs[hit.pattern().as_usize()] {
-                Sign::Rule(rule, 0) => found.push(rule, hit.start()..hit.start() + 1, text.len()),
-                Sign::Rule(rule, reach) => {
-                    found.push(rule, hit.start().saturating_sub(reach)..hit.end(), text.len());
+            match &self.signs[hit.pattern().as_usize()] {
+                Sign::Start(rule) => {
+                    if may_begin(*rule, hit.start()) {
+                        found.push(*rule, hit.start()..hit.start() + 1, text.len());
+                    }
                 }
-                Sign::Name => {
-                    if hit.end() > last_name {
-                        let name = word(text, hit.start()..hit.end());
-                        last_name = name.end;
-                        for (rule, of, reach) in &self.near_names {
-                            if self.names.is_telling(text, &name, *of) {
-                                found.push(*rule, name.start.saturating_sub(*reach)..name.end, text.len());
-                            }
+                Sign::Near(rule, reach) => {
+                    found.push(*rule, hit.start().saturating_sub(*reach)..hit.end(), text.len());
+                }
+                Sign::Name(in_phrase) if hit.end() > last_name => {
+                    let name = word(text, hit.range());
+                    last_name = name.end;
+                    let tells = self.names.tell(text, &name, *in_phrase);
+                    for (rule, of, reach) in &self.near_names {
+                        if tells[*of as usize] {
+                            found.push(*rule, name.start.saturating_sub(*reach)..name.end, text.len());
                         }
                     }
                 }
+                Sign::Name(_) => {}
             }
         }
         for (rule, run) in &self.in_runs {
-            each_run(text, *run, |place| found.push(*rule, place.start.saturating_sub(BEFORE_RUN)..place.end, text.len()));
+            each_run(text, *run, |place| {
+                found.push(*rule, place.start.saturating_sub(BEFORE_RUN)..place.end, text.len())
+            });
         }
         found.finish()
     }
@@ -177,19 +194,20 @@ fn word(text: &[u8], part: Range<usize>) -> Range<usize> {
 struct Names(Mutex<HashMap<Vec<u8>, [bool; 3], foldhash::fast::RandomState>>);
 
 impl Names {
-    /// Returns whether a name in a text suggests a secret, alone or, unless it cannot, with the words beside it (`api key`).
-    fn is_telling(&self, text: &[u8], name: &Range<usize>, of: NameOf) -> bool {
-        let alone = || self.tells(&text[name.clone()], of);
-        match of {
-            NameOf::Flag => text[name.start] == b'-' && alone(),
-            NameOf::Parameter => {
-                let before = text[..name.start].iter().rev().take_while(|byte| is_name(**byte) || **byte == b'%');
-                let start = name.start - before.take(LONGEST_NAME).count();
-                matches!(text.get(name.end), Some(b'=' | b'%'))
-                    && self.tells(&percent_decoded(&text[start..name.end]), of)
-            }
-            NameOf::Value => alone() || self.is_telling_with_neighbours(text, name),
-        }
+    /// Returns of what a name in a text suggests a secret: a value, also together with the words beside it (`api key`), an
+    /// option, or a parameter.
+    fn tell(&self, text: &[u8], name: &Range<usize>, in_phrase: bool) -> [bool; 3] {
+        let [value, flag, _] = self.tells(&text[name.clone()]);
+        let is_parameter = || {
+            let before = text[..name.start].iter().rev().take_while(|byte| is_name(**byte) || **byte == b'%');
+            let start = name.start - before.take(LONGEST_NAME).count();
+            self.tells(&percent_decoded(&text[start..name.end]))[NameOf::Parameter as usize]
+        };
+        [
+            value || in_phrase && self.is_telling_with_neighbours(text, name),
+            flag && text[name.start] == b'-',
+            matches!(text.get(name.end), Some(b'=' | b'%')) && is_parameter(),
+        ]
     }
 
     fn is_telling_with_neighbours(&self, text: &[u8], name: &Range<usize>) -> bool {
@@ -206,13 +224,13 @@ impl Names {
             1..=2 if text.get(after).is_some_and(|byte| is_name(*byte)) => word(text, after..after + 1).end,
             _ => name.end,
         };
-        previous < name.start && self.tells(&text[previous..name.end], NameOf::Value)
-            || next > name.end && self.tells(&text[previous..next], NameOf::Value)
+        previous < name.start && self.tells(&text[previous..name.end])[NameOf::Value as usize]
+            || next > name.end && self.tells(&text[previous..next])[NameOf::Value as usize]
     }
 
-    fn tells(&self, name: &[u8], of: NameOf) -> bool {
+    fn tells(&self, name: &[u8]) -> [bool; 3] {
         if let Some(known) = self.0.lock().get(name) {
-            return known[of as usize];
+            return *known;
         }
         let text = String::from_utf8_lossy(name);
         let tells = [names::is_secret(&text), names::is_reporting(&text), names::is_secret_parameter(&text)];
@@ -221,7 +239,7 @@ impl Names {
             known.clear();
         }
         known.insert(name.to_vec(), tells);
-        tells[of as usize]
+        tells
     }
 }
 
@@ -240,9 +258,9 @@ impl Run {
         match self {
             Self::Token => true,
             Self::Digits => run.iter().filter(|byte| byte.is_ascii_digit()).count() >= self.shortest(),
-            Self::Account => run.windows(4).any(|four| {
-                four[..2].iter().all(u8::is_ascii_uppercase) && four[2..].iter().all(u8::is_ascii_digit)
-            }),
+            Self::Account => run
+                .windows(4)
+                .any(|four| four[..2].iter().all(u8::is_ascii_uppercase) && four[2..].iter().all(u8::is_ascii_digit)),
         }
     }
 
@@ -279,7 +297,8 @@ fn each_run(text: &[u8], run: Run, mut visit: impl FnMut(Range<usize>)) {
             at = start;
             continue;
         }
-        let end = text[last..].iter().position(|byte| !table[usize::from(*byte)]).map_or(text.len(), |rest| last + rest);
+        let end =
+            text[last..].iter().position(|byte| !table[usize::from(*byte)]).map_or(text.len(), |rest| last + rest);
         if run.is_worth(&text[at..end]) {
             visit(at..end);
         }

@@ -69,6 +69,7 @@ impl Replacer {
         found: &mut Vec<Found>,
     ) -> Option<Change> {
         if let (EventKind::Message, Some(opened)) = (header.kind, Opened::of(payload)) {
+            self.has_hidden.set(true);
             let edits = self.message(&opened.text, Context::at(&String::new), &|_| Vec::new(), found);
             let redacted = applied(&opened.text, &edits);
             return if edits.is_empty() { None } else { opened.compress(&redacted).ok().map(Change::Whole) };
@@ -249,7 +250,13 @@ impl Replacer {
             } else if !self.is_token(secret) {
                 let rule = self.known.rule_of(secret).unwrap_or(BY_NAME);
                 found.push(Found { rule, place: (context.place)(), secret: secret.to_vec() });
-                parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true, secret: id });
+                parts.push(Part {
+                    text: Some(self.replacement(secret, rule)),
+                    range,
+                    rule,
+                    is_first: true,
+                    secret: id,
+                });
             }
         }
         let edits = self.text(text.as_bytes(), context.with_parts(&parts), found);

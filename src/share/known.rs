@@ -103,6 +103,11 @@ impl Known {
         self.rules.get(secret.trim_ascii()).copied()
     }
 
+    /// Returns all of them.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.rules.keys()
+    }
+
     /// Returns whether no secret is known.
     pub(super) fn is_empty(&self) -> bool {
         self.rules.is_empty()

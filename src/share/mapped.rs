@@ -53,6 +53,11 @@ impl<'a> Mapped<'a> {
         Self { text: Cow::Borrowed(text), stretches: None }
     }
 
+    /// Returns whether the original is another text.
+    pub(super) fn is_changed(&self) -> bool {
+        self.stretches.is_some()
+    }
+
     /// Resolves the escapes in the contents of a JSON string.
     pub(super) fn json_string(inner: &'a [u8]) -> Self {
         if memchr::memchr(b'\\', inner).is_none() {

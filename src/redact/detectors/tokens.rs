@@ -7,7 +7,7 @@ pub(super) const TOKENS: &[Detector] = &[
     token(
         "private-key",
         Near::Text(&["private key"]),
-        r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----([\s\S]{16,}?)(?:-----END|\z)",
+        r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----((?:\s{0,4}[A-Z][A-Za-z-]{1,20}: [^\n\\]{1,100}(?:\n|\\+n)){0,4}[^-]{16,256})",
         "-----BEGIN RSA PRIVATE KEY-----\n<64>\n<64>\n<40>\n-----END RSA PRIVATE KEY-----",
     ).reaching(40),
     token("mapbox-token", Near::Text(&["sk.eyj"]), r"~sk\.eyJ([A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,})", "sk.eyJ<60>.<22>"),

@@ -21,20 +21,23 @@ fn header(seq: usize, kind: EventKind) -> EventHeader {
 }
 
 fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    redacted_by(Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings"), kind, payloads)
+    redacted_by(learner(), kind, payloads)
 }
 
 fn redacted_again(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
-    redacted_by(redaction.keeping_pseudonyms(), kind, payloads)
+    redacted_by(learner().keeping_pseudonyms(), kind, payloads)
 }
 
-fn redacted_by(mut redaction: Redaction, kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn learner() -> Learner {
+    Learner::new(&Settings::default(), b"a key of 16 bytes").expect("no settings")
+}
+
+fn redacted_by(mut learner: Learner, kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let header = |seq: usize| header(seq, kind);
     for (seq, payload) in payloads.iter().enumerate() {
-        redaction.learn(&Event { header: &header(seq), payload });
+        learner.learn(&Event { header: &header(seq), payload });
     }
-    redaction.end_learning();
+    let mut redaction = learner.finish();
     let redact = |(seq, payload): (usize, &Vec<u8>)| redaction.payload(&header(seq), payload).into_owned();
     payloads.iter().enumerate().map(redact).collect()
 }
@@ -42,7 +45,7 @@ fn redacted_by(mut redaction: Redaction, kind: EventKind, payloads: &[Vec<u8>]) 
 #[test]
 fn a_secret_and_its_pseudonym_become_comparable_whatever_the_key_was() {
     let compare = |recorded: &[Vec<u8>], live: &[Vec<u8>]| {
-        let mut comparing = Redaction::comparing(&Settings::default()).expect("no settings");
+        let mut comparing = Learner::comparing(&Settings::default()).expect("no settings").finish().live();
         recorded.iter().for_each(|message| drop(comparing.comparable(message)));
         for (recorded, live) in recorded.iter().zip(live) {
             let [one, other] = [recorded, live].map(|text| comparing.comparable(text));
@@ -156,13 +159,13 @@ fn a_check_finds_nothing_in_what_was_redacted_with_any_key() {
             2 => (EventKind::Stderr, (0..2).map(|_| text(&mut random, 2).into_bytes()).collect()),
             _ => (EventKind::Message, (0..2).flat_map(|_| divided(&mut random)).collect()),
         };
-        let once = redacted_by(Redaction::new(&Settings::default(), &key).expect("no settings"), kind, &payloads);
-        let mut check = Redaction::new(&Settings::default(), b"another").expect("no settings").keeping_pseudonyms();
+        let once = redacted_by(Learner::new(&Settings::default(), &key).expect("no settings"), kind, &payloads);
+        let mut check = Learner::new(&Settings::default(), b"another").expect("no settings").keeping_pseudonyms();
         let header = |seq: usize| header(seq, kind);
         for (seq, payload) in once.iter().enumerate() {
             check.learn(&Event { header: &header(seq), payload });
         }
-        check.end_learning();
+        let mut check = check.finish();
         for (seq, payload) in once.iter().enumerate() {
             check.payload(&header(seq), payload);
         }
@@ -174,7 +177,7 @@ fn a_check_finds_nothing_in_what_was_redacted_with_any_key() {
 }
 
 /// Returns what is found in a payload that is a message, and one in a server-sent event.
-fn counted(redaction: &mut Redaction, payload: &[u8]) -> u64 {
+fn counted(redaction: &mut Redactor, payload: &[u8]) -> u64 {
     redaction.report = Report::default();
     let mut header = header(0, EventKind::Message);
     redaction.count(&header, payload);
@@ -217,7 +220,7 @@ fn json_text(found: char) -> String {
 
 #[test]
 fn every_detector_finds_its_example_in_any_form() {
-    let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+    let mut redaction = learner().finish();
     for detector in DETECTORS {
         let mut random = fastrand::Rng::with_seed(1);
         let example = sample(detector.example, |below| random.usize(..below));
@@ -232,7 +235,7 @@ fn every_detector_finds_its_example_in_any_form() {
 
 #[test]
 fn tables_lists_and_commands_give_away_secrets_in_json_too() {
-    let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+    let mut redaction = learner().finish();
     for text in [
         "| user | password |\n| --- | --- |\n| me | q9w8e7r6 |",
         "user,api key\nme,q9w8e7r6\n",
@@ -286,7 +289,7 @@ fn what_settings_add_is_found() {
         members: vec!["town".into()],
         ..Settings::default()
     };
-    let mut redaction = Redaction::new(&settings, b"a key of 16 bytes").expect("settings");
+    let mut redaction = Learner::new(&settings, b"a key of 16 bytes").expect("settings").finish();
     for text in [
         r#"{"user":"zoe1"}"#,
         r#"{"a":"on h-12"}"#,

@@ -45,8 +45,8 @@ pub(crate) type Check = fn(&[u8], &Groups<'_>) -> bool;
 pub enum Near {
     /// One of these texts, in lower case.
     Text(&'static [&'static str]),
-    /// A name that suggests a secret.
-    Name(NameOf),
+    /// A name that suggests a secret, and one of these bytes nearby.
+    Name(NameOf, &'static [u8]),
     /// A long run of characters of a class.
     Run(Run),
 }

@@ -123,20 +123,22 @@ impl Finder {
             rules.push(user_rule(&rule.name, &rule.pattern, rule.severity)?);
         }
         for name in &settings.env {
-            places.near_text(rules.len(), [name.as_str()], 0);
             let pattern = format!(r#"\b{}\\*["']?\s*[=:]\s*\\*["']?([^\s"'\\,;]+)"#, regex::escape(name));
+            places.near_text((rules.len(), &pattern), [name.as_str()], 0);
             rules.push(user_rule("env", &pattern, Severity::High)?);
         }
         for detector in DETECTORS.iter().filter(|detector| is_used(detector)) {
             match detector.near {
-                Near::Text(texts) => places.near_text(rules.len(), texts.iter().copied(), detector.reach),
-                Near::Name(name) => places.near_name(rules.len(), name, detector.reach),
+                Near::Text(texts) => {
+                    places.near_text((rules.len(), detector.pattern), texts.iter().copied(), detector.reach);
+                }
+                Near::Name(name, beside) => places.near_name(rules.len(), name, beside, detector.reach),
                 Near::Run(run) => places.in_run(rules.len(), run),
             }
             rules.push(Rule::of(detector));
         }
         for (name, own, pattern) in own_names(settings) {
-            places.near_text(rules.len(), [own], pattern.len());
+            places.near_text((rules.len(), &pattern), [own], pattern.len());
             rules.push(user_rule(name, &pattern, Severity::Low)?);
         }
         let places = Arc::new(places.build()?);
@@ -302,7 +304,7 @@ impl Finder {
             return vec![user];
         }
         let found = self.find(text);
-        let is_named = || names::is_secret(name) || self.is_member(name);
+        let is_named = || self.places.is_secret(name) || self.is_member(name);
         // A token with a prefix or a scheme is all of the value; otherwise, what is found would be only a part of the secret.
         let is_prefix = |before: &[u8]| {
             let is_scheme = |scheme: &&[u8]| before.trim_ascii().eq_ignore_ascii_case(scheme);

@@ -16,26 +16,51 @@ const MAX_PLACES: usize = 32;
 const LONGEST_NAME: usize = 64;
 /// The maximum number of remembered names; with it, all of them are forgotten.
 const MAX_NAMES: usize = 4096;
+/// How far behind a telling name what a rule needs beside it is looked for. Unit: bytes.
+const BESIDE: usize = 64;
 /// Where a match in a run may begin before it: at a boundary, or an escape. Unit: bytes.
 const BEFORE_RUN: usize = 2;
 
 /// What a text of the scan says.
 #[derive(Clone)]
 enum Sign {
-    /// A rule may match here.
-    Start(usize),
+    /// A rule may match here, if this is the spelling.
+    Start(usize, Option<String>),
     /// A rule may match this far before.
     Near(usize, usize),
     /// There may be a telling name, perhaps with the words beside it.
     Name(bool),
 }
 
+/// A rule that searches near telling names.
+struct NearName {
+    rule: usize,
+    of: NameOf,
+    /// One of these bytes stands near the name.
+    beside: &'static [u8],
+    /// How far before it a match may begin.
+    reach: usize,
+}
+
+impl NearName {
+    /// Returns where a match may begin.
+    fn place(&self, text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+        let start = name.start.saturating_sub(self.reach);
+        let around = &text[start..text.len().min(name.end + BESIDE)];
+        let has_it = match self.beside {
+            [one] => memchr::memchr(*one, around).is_some(),
+            [one, other] => memchr::memchr2(*one, *other, around).is_some(),
+            _ => around.iter().any(|byte| self.beside.contains(byte)),
+        };
+        has_it.then_some(start..name.end)
+    }
+}
+
 /// Finds places.
 pub(super) struct Places {
     texts: AhoCorasick,
     signs: Vec<Sign>,
-    /// The rules that search near telling names, and how far before them.
-    near_names: Vec<(usize, NameOf, usize)>,
+    near_names: Vec<NearName>,
     in_runs: Vec<(usize, Run)>,
     anywhere: Vec<usize>,
     names: Names,
@@ -46,7 +71,7 @@ pub(super) struct Places {
 pub(super) struct Builder {
     texts: Vec<String>,
     signs: Vec<Sign>,
-    near_names: Vec<(usize, NameOf, usize)>,
+    near_names: Vec<NearName>,
     in_runs: Vec<(usize, Run)>,
     anywhere: Vec<usize>,
 }
@@ -56,14 +81,25 @@ impl Builder {
         self.anywhere.push(rule);
     }
 
-    pub(super) fn near_text<'a>(&mut self, rule: usize, texts: impl IntoIterator<Item = &'a str>, reach: usize) {
-        self.texts.extend(texts.into_iter().map(str::to_owned));
-        let sign = if reach == 0 { Sign::Start(rule) } else { Sign::Near(rule, reach) };
-        self.signs.resize(self.texts.len(), sign);
+    pub(super) fn near_text<'a>(
+        &mut self,
+        (rule, pattern): (usize, &str),
+        texts: impl IntoIterator<Item = &'a str>,
+        reach: usize,
+    ) {
+        let plain = pattern.replace('\\', "");
+        let lower = plain.to_ascii_lowercase();
+        for text in texts {
+            // In a pattern that has it as it is, and ignores no case, only this spelling matches.
+            let at = lower.find(text).filter(|_| !lower.contains("(?i"));
+            let spelling = at.and_then(|at| plain.get(at..at + text.len())).map(str::to_owned);
+            self.texts.push(text.to_owned());
+            self.signs.push(if reach == 0 { Sign::Start(rule, spelling) } else { Sign::Near(rule, reach) });
+        }
     }
 
-    pub(super) fn near_name(&mut self, rule: usize, of: NameOf, reach: usize) {
-        self.near_names.push((rule, of, reach));
+    pub(super) fn near_name(&mut self, rule: usize, of: NameOf, beside: &'static [u8], reach: usize) {
+        self.near_names.push(NearName { rule, of, beside, reach });
     }
 
     pub(super) fn in_run(&mut self, rule: usize, run: Run) {
@@ -110,6 +146,11 @@ impl Starts {
 }
 
 impl Places {
+    /// Returns whether a name suggests that its value is a secret.
+    pub(super) fn is_secret(&self, name: &str) -> bool {
+        self.names.tells(name.as_bytes())[NameOf::Value as usize]
+    }
+
     /// Returns the rules that may match in a text, in order, each with the places where a match may begin. `may_begin` is asked
     /// about a rule and a place where what it needs is.
     pub(super) fn find(
@@ -124,8 +165,9 @@ impl Places {
         let mut last_name = 0;
         for hit in self.texts.find_overlapping_iter(text) {
             match &self.signs[hit.pattern().as_usize()] {
-                Sign::Start(rule) => {
-                    if may_begin(*rule, hit.start()) {
+                Sign::Start(rule, spelling) => {
+                    let is_spelled = |spelling: &String| text[hit.range()] == *spelling.as_bytes();
+                    if spelling.as_ref().is_none_or(is_spelled) && may_begin(*rule, hit.start()) {
                         found.push(*rule, hit.start()..hit.start() + 1, text.len());
                     }
                 }
@@ -136,9 +178,9 @@ impl Places {
                     let name = word(text, hit.range());
                     last_name = name.end;
                     let tells = self.names.tell(text, &name, *in_phrase);
-                    for (rule, of, reach) in &self.near_names {
-                        if tells[*of as usize] {
-                            found.push(*rule, name.start.saturating_sub(*reach)..name.end, text.len());
+                    for near in self.near_names.iter().filter(|near| tells[near.of as usize]) {
+                        if let Some(place) = near.place(text, &name) {
+                            found.push(near.rule, place, text.len());
                         }
                     }
                 }

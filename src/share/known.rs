@@ -108,9 +108,9 @@ impl Known {
         self.rules.keys()
     }
 
-    /// Returns whether no secret is known.
-    pub(super) fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+    /// Returns whether secrets are searched: some are known, and the search was prepared.
+    pub(super) fn is_searched(&self) -> bool {
+        self.search.is_some() || self.fresh_search.is_some()
     }
 
     /// Returns the beginning of a known secret with which a text ends.

@@ -7,7 +7,7 @@ use super::mapped::{Edit, Mapped, applied, json_escaped, quoted_like};
 use super::runs::{base64_runs, is_base64, json_blocks, json_objects, padded, runs, spaced, wrapped_runs};
 use super::touched::Touched;
 use crate::redact::detectors::{HIGH_ENTROPY, Severity};
-use crate::redact::encoding::{decoded, percent_encoded};
+use crate::redact::encoding::{decoded, may_be_text, percent_encoded};
 use crate::redact::{Finder, Kind, Match, Pseudonyms, is_named_by};
 use crate::wire::{json, random_words};
 use memchr::memmem;
@@ -295,15 +295,21 @@ impl Replacer {
     ) {
         let is_free = |range: &Range<usize>| !taken.overlaps(range);
         let wrapped = wrapped_runs(text);
-        let data = if self.known.is_empty() { Vec::new() } else { self.data_runs(text) };
+        let data = if !self.known.is_searched() { Vec::new() } else { self.data_runs(text) };
         let (in_lines, in_data) = (all_of(&wrapped), all_of(&data));
         let is_whole = |range: &Range<usize>| !in_lines.overlaps(range);
         let is_text = |range: &Range<usize>| !in_data.overlaps(range);
         let whole = wrapped.iter().cloned().chain(data.iter().cloned());
         for range in whole.chain(base64_runs(text).filter(is_whole).filter(is_text)).filter(is_free) {
             let run: Vec<u8> = text[range.clone()].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            if run.len() < range.len() {
+                self.has_hidden.set(true);
+            }
+            if !may_be_text(&run) && !self.known.is_searched() {
+                continue;
+            }
             let Some(inner) = decoded(&run) else { continue };
-            if inner.is_text() || run.len() < range.len() {
+            if inner.is_text() {
                 self.has_hidden.set(true);
             }
             let inner_edits = match inner.is_text() {

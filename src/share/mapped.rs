@@ -1,6 +1,7 @@
 //! Decoded text with the place of each byte in the original, so that a part of it can be replaced there.
 
 use crate::wire::json::unescape;
+use memchr::memmem;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -104,9 +105,10 @@ impl<'a> Mapped<'a> {
     /// Undoes the quoting of CSV (`""`), of XML and HTML (`&quot;`), and of Markdown (`\_`); `None` if there is none.
     pub(super) fn unquoted(text: &'a [u8]) -> Option<Self> {
         let (mut made, mut at, mut plain) = (Builder::default(), 0, 0);
+        let has_doubled = has_doubled(text);
         while let Some(next) = memchr::memchr3(b'"', b'&', b'\\', &text[at..]) {
             at += next;
-            match quoted(&text[at..]) {
+            match quoted(&text[at..]).filter(|_| has_doubled || text[at] != b'"') {
                 Some((decoded, length)) => {
                     made.plain(&text[plain..at], plain);
                     let mut utf_8 = [0; 4];
@@ -189,6 +191,16 @@ const MARKDOWN: &[u8] = b"_*[](){}#+-.!|<>~`&";
 /// The longest reference to a character that is resolved, as `&#x10ffff;`.
 const LONGEST_REFERENCE: usize = 10;
 
+/// Whether quotes are doubled in a text, as in CSV: there is a word beside two of them. Three of them, as in Python, and
+/// empty strings are something else.
+fn has_doubled(text: &[u8]) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    memmem::find_iter(text, b"\"\"").any(|at| {
+        let (before, after) = (text[..at].last(), text.get(at + 2));
+        before != Some(&b'"') && after != Some(&b'"') && (is_word(before) || is_word(after))
+    })
+}
+
 /// Returns the character that the quoting at the beginning of a text stands for, and the length of that quoting.
 fn quoted(text: &[u8]) -> Option<(char, usize)> {
     if text.starts_with(b"\"\"") {
@@ -231,7 +243,7 @@ pub(super) fn quoted_like(original: &[u8]) -> fn(&[u8]) -> Vec<u8> {
         };
         text.iter().flat_map(escape).collect()
     };
-    if memchr::memmem::find(original, b"\"\"").is_some() { quote } else { escape }
+    if memmem::find(original, b"\"\"").is_some() { quote } else { escape }
 }
 
 /// Returns the length of the escape, or of the pair of escapes that form one character, at the beginning of a text; 1

@@ -6,7 +6,7 @@
 use super::clean::Clean;
 use super::event::{Change, PartsOf, is_unread};
 use super::json_text::{SpotKind, Step, walk};
-use super::known::{Known, Learnt};
+use super::known::Learnt;
 use super::lanes::{Joint, LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};

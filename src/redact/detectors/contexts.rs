@@ -142,7 +142,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            Near::Name(NameOf::Parameter),
+            Near::Name(NameOf::Parameter, b"="),
             r#"(?:[?&]([A-Za-z0-9_.~%-]{1,60})|\b(code_verifier|client_assertion))=([^\s&#"'<>\\]{4,256})"#,
         ),
         checks::parameter,
@@ -161,7 +161,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "flag",
         Severity::High,
         Kind::Password,
-        (Near::Name(NameOf::Flag), r#"(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9-]{1,40})[ =]["']?([^\s"'\\-][^\s"'\\]{2,256})"#),
+        (Near::Name(NameOf::Flag, b"-"), r#"(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9-]{1,40})[ =]["']?([^\s"'\\-][^\s"'\\]{2,256})"#),
         checks::flag,
         "server --passphrase <10>",
     ),
@@ -220,7 +220,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            Near::Name(NameOf::Value),
+            Near::Name(NameOf::Value, b"<;"),
             r"(?i)(?:<|&lt;)([a-z][a-z0-9_.:-]{0,60})(?:\s[^<>]{0,200})?(?:>|&gt;)\s*(?:<!\[CDATA\[)?([^<>\s][^<>]{0,200}?)\s*(?:\]\]>)?(?:<|&lt;)/",
         ),
         checks::labelled,
@@ -231,7 +231,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            Near::Name(NameOf::Value),
+            Near::Name(NameOf::Value, b"="),
             r#"(?i)\b(?:name|key|id|property|type)\s*=\s*\\*["']([^"'\\<>]{1,60})\\*["'][^<>]{0,200}?\b(?:value|content)\s*=\s*\\*["']([^"'\\<>]{1,200})"#,
         ),
         checks::labelled,
@@ -242,7 +242,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            Near::Name(NameOf::Value),
+            Near::Name(NameOf::Value, b"<;"),
             r"(?i)(?:<|&lt;)(?:key|name|property|member)(?:>|&gt;)\s*([^<>&]{1,60}?)\s*(?:<|&lt;)/[a-z]{1,20}(?:>|&gt;)\s*(?:<|&lt;)(?:string|value|data)(?:>|&gt;)\s*([^<>]{1,200}?)\s*(?:<|&lt;)/",
         ),
         checks::labelled,
@@ -252,7 +252,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "config-entry",
         Severity::Medium,
         Kind::Password,
-        (Near::Name(NameOf::Value), CONFIG_ENTRY),
+        (Near::Name(NameOf::Value, b":= \t"), CONFIG_ENTRY),
         checks::labelled,
         "- name: API_KEY\n  value: <24>",
     ),
@@ -261,7 +261,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            Near::Name(NameOf::Value),
+            Near::Name(NameOf::Value, b"(,"),
             r#"(?:\b([A-Za-z_][A-Za-z0-9_.]{0,60})\(|["']([A-Za-z_][A-Za-z0-9_. -]{0,60})\\*["']\s*(?:\)?\s*,|\}?\s*\)\s*\.[A-Za-z_]{2,30}\())\s*\\*["']([^"'\\\r\n]{4,200})\\*["']"#,
         ),
         checks::argument,
@@ -271,7 +271,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         TABLE,
         Severity::Medium,
         Kind::Password,
-        (Near::Name(NameOf::Value), r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]|\)\s*(?i:values)\s*\("#),
+        (Near::Name(NameOf::Value, b"|,;\t<("), r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]|\)\s*(?i:values)\s*\("#),
         checks::any,
         "| user | password |\n| --- | --- |\n| me | 7<14> |",
     ),
@@ -279,7 +279,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "table-row",
         Severity::Medium,
         Kind::Password,
-        (Near::Name(NameOf::Value), ROW),
+        (Near::Name(NameOf::Value, b"|<"), ROW),
         checks::argument,
         "| host | db |\n| password | 7<14> |\n| port | 80 |",
     )
@@ -308,7 +308,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "connecting with password a7A<12>",
     )
     .reaching(0),
-    checked(ASSIGNMENT, Severity::Medium, Kind::Password, (Near::Name(NameOf::Value), ASSIGNED), checks::assignment, "DB_PASSWORD=<12>"),
+    checked(ASSIGNMENT, Severity::Medium, Kind::Password, (Near::Name(NameOf::Value, b"=:"), ASSIGNED), checks::assignment, "DB_PASSWORD=<12>"),
     checked(
         "card-number",
         Severity::Medium,

@@ -518,4 +518,6 @@ fn lane(header: &EventHeader, kind: &[&str], path: &[&[u8]]) -> LaneKey {
 }
 
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod tests;

@@ -5,17 +5,18 @@
 
 mod encodings;
 mod judge;
-mod kept;
 mod kinds;
 mod places;
 
 use super::{Redaction, header_of};
 use crate::redact::Settings;
-use crate::trace::{Event, EventKind, Flags, NewEvent};
+use crate::trace::{Event, EventHeader, EventKind, Flags, NewEvent};
 use crate::wire::Framing;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use fastrand::Rng;
-use places::Carrier;
-use std::collections::BTreeMap;
+use places::{Carrier, Place};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The least share of secrets to find, and of texts to keep. Unit: percent.
@@ -24,7 +25,11 @@ const LEAST: usize = 99;
 /// How many variants of a text with a hole there are.
 const VARIANTS: usize = 3;
 
-/// A recording of one event.
+/// What the names of places begin or end with where another event gives the secret away, or only the secret is encoded.
+const KNOWN: &str = "known from elsewhere";
+const ALONE: &str = "alone";
+
+/// An event of a recording.
 #[derive(Clone)]
 struct Reel {
     kind: EventKind,
@@ -43,39 +48,66 @@ impl Reel {
 struct Planted {
     /// The names of its kind, its place and its encoding.
     names: [&'static str; 3],
+    /// What gave it away before.
+    known: Option<Reel>,
     reel: Reel,
     parts: Vec<String>,
     /// The words around it.
     words: Vec<String>,
 }
 
-type Place = (&'static str, Carrier, &'static str);
 type Kind = (&'static str, &'static str);
 
+/// What stands for a secret in documentation.
+const PLACEHOLDERS: &[&str] = &[
+    "your-api-key-here",
+    "YOUR_API_KEY",
+    "your_token_here",
+    "changeme",
+    "CHANGE_ME",
+    "<token>",
+    "<your-api-key>",
+    "${TOKEN}",
+    "$TOKEN",
+    "{{ token }}",
+    "xxxx",
+    "xxxxxxxxxxxxxxxx",
+    "********",
+    "...",
+    "sk-...",
+    "ghp_xxxxxxxxxxxx",
+    "%TOKEN%",
+    "[REDACTED]",
+    "null",
+    "replace-with-your-key",
+];
+
 impl Planted {
-    /// The encoding is given by its number: first none, then those of texts, then those of messages.
-    fn new((kind, shape): Kind, (place, carrier, template): Place, encoding: usize, random: &mut Rng) -> Self {
-        let value = kinds::value(shape, random);
-        let is_bare = places::BARE.iter().any(|bare| bare.2 == template);
-        let mut text = value.text.clone();
-        if matches!(carrier, Carrier::Json | Carrier::Sse) {
-            text = serde_json::json!(text).to_string().trim_matches('"').to_owned();
-        }
+    /// A secret in a place. Encodings are numbered: none, then those of texts, then those of messages.
+    fn new(kind: Kind, place: Place, encoding: usize, random: &mut Rng) -> Self {
+        let value = kinds::value(kind.1, random);
+        let is_json = matches!(place.carrier, Carrier::Json | Carrier::Sse);
+        let inner = serde_json::json!(value.text).to_string();
+        let inner = inner.trim_matches('"');
+        let secret = if is_json { inner } else { &value.text };
+        let base64 = STANDARD.encode(format!("kim:{secret}"));
+        let fill = |secret: &str| place.text().replacen("{}", secret, 1).replacen("{64}", &base64, 1);
         let of_text = encoding.checked_sub(1).and_then(|number| encodings::OF_TEXTS.get(number));
         let of_message =
             encoding.checked_sub(1 + encodings::OF_TEXTS.len()).map(|number| encodings::OF_MESSAGES[number]);
-        let filled = match of_text {
+        let text = match of_text {
             // Half of the tokens are encoded alone.
-            Some((_, encode)) if is_bare && random.bool() => template.replacen("{}", &encode(&text), 1),
-            Some((_, encode)) => encode(&template.replacen("{}", &text, 1)),
-            None => template.replacen("{}", &text, 1),
+            Some((_, encode)) if place.name.ends_with(ALONE) => fill(&encode(secret)),
+            Some((_, encode)) => encode(&fill(secret)),
+            None => fill(secret),
         };
-        let reel = carrier.reel(&filled);
-        let inner = serde_json::json!(text).to_string();
-        let reel = of_message.map_or(reel.clone(), |(_, wrap)| wrap(reel, inner.trim_matches('"')));
+        let mut reel = place.carrier.reel(&text);
+        if let Some((_, wrap)) = of_message {
+            reel = wrap(reel, inner);
+        }
         let encoding = of_text.map(|(name, _)| *name).or(of_message.map(|(name, _)| name)).unwrap_or("none");
-        let words = template.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.len() > 2);
-        Self { names: [kind, place, encoding], reel, parts: value.parts, words: words.map(str::to_owned).collect() }
+        let known = place.name.starts_with(KNOWN).then(|| Carrier::Json.reel(&format!("{{\"password\":\"{inner}\"}}")));
+        Self { names: [kind.0, place.name, encoding], known, reel, parts: value.parts, words: place.words() }
     }
 
     fn is_found_in(&self, redacted: &[u8]) -> bool {
@@ -84,41 +116,45 @@ impl Planted {
     }
 }
 
+/// The places in a list that can have an encoding.
+fn encodable(list: &[Place], encoding: usize) -> Vec<Place> {
+    let is_message = encoding > encodings::OF_TEXTS.len();
+    let fits = |place: &&Place| place.carrier.is_text() && !(is_message && place.carrier == Carrier::Stderr);
+    list.iter().filter(fits).copied().collect()
+}
+
 /// All planted secrets: each kind in several places and encodings, each place with several values, each encoding in several
 /// places.
 fn planted() -> Vec<Planted> {
     let mut random = Rng::with_seed(49);
+    let [bare, telling] = [include_str!("corpus/bare.txt"), include_str!("corpus/telling.txt")].map(places::listed);
+    let (known, bare): (Vec<Place>, Vec<Place>) = bare.into_iter().partition(|place| place.name.starts_with(KNOWN));
+    let count = encodings::OF_TEXTS.len() + encodings::OF_MESSAGES.len();
     let mut all = Vec::new();
-    let encodings = encodings::OF_TEXTS.len() + encodings::OF_MESSAGES.len();
-    let encoded = |places: &[Place], number: usize| {
-        let is_message = number > encodings::OF_TEXTS.len();
-        let fits = |place: &Place| place.1.is_text() && !(is_message && place.1 == Carrier::Stderr);
-        places.iter().filter(|place| fits(place)).copied().collect::<Vec<Place>>()
-    };
     for (number, kind) in kinds::TOKENS.iter().enumerate() {
         // A header, a target or a command has one line.
-        let fits = |place: &Place| !kind.1.contains('\n') || place.1.is_text();
-        let bare: Vec<Place> = places::BARE.iter().filter(|place| fits(place)).copied().collect();
+        let fits = |place: &&Place| !kind.1.contains('\n') || place.carrier.is_text();
+        let plain: Vec<&Place> = bare.iter().filter(fits).collect();
         for turn in 0..3 {
-            all.push(Planted::new(*kind, bare[(number + turn * 4) % bare.len()], 0, &mut random));
-        }
-        for turn in 0..3 {
-            let encoding = 1 + (number + turn * 5) % encodings;
-            let bare = encoded(places::BARE, encoding);
-            all.push(Planted::new(*kind, bare[(number + turn) % bare.len()], encoding, &mut random));
+            all.push(Planted::new(*kind, *plain[(number + turn * 4) % plain.len()], 0, &mut random));
+            let encoding = 1 + (number + turn * 5) % count;
+            let places = encodable(&bare, encoding);
+            all.push(Planted::new(*kind, places[(number + turn) % places.len()], encoding, &mut random));
         }
     }
-    for (number, place) in places::TELLING.iter().enumerate() {
-        for turn in 0..3 {
-            all.push(Planted::new(kinds::PASSWORDS[(number + turn) % kinds::PASSWORDS.len()], *place, 0, &mut random));
-        }
+    let password = |number: usize| kinds::PASSWORDS[number % kinds::PASSWORDS.len()];
+    for (number, place) in telling.iter().enumerate() {
+        all.extend((0..3).map(|turn| Planted::new(password(number + turn), *place, 0, &mut random)));
     }
-    for encoding in 1..=encodings {
-        let telling = encoded(places::TELLING, encoding);
+    for encoding in 1..=count {
+        let (telling, known) = (encodable(&telling, encoding), encodable(&known, encoding));
         for turn in 0..8 {
             let place = telling[(encoding * 13 + turn * 11) % telling.len()];
-            all.push(Planted::new(kinds::PASSWORDS[turn % kinds::PASSWORDS.len()], place, encoding, &mut random));
+            all.push(Planted::new(password(turn), place, encoding, &mut random));
         }
+        all.extend(
+            known.iter().enumerate().map(|(turn, place)| Planted::new(password(turn), *place, encoding, &mut random)),
+        );
     }
     all
 }
@@ -127,31 +163,31 @@ fn planted() -> Vec<Planted> {
 fn kept() -> Vec<(&'static str, Reel)> {
     let mut random = Rng::with_seed(50);
     let mut all = Vec::new();
-    for (class, carrier, template) in kept::TEXTS {
-        for _ in 0..VARIANTS {
-            let text = kinds::value(template, &mut random).text;
-            all.push((*class, carrier.reel(&text)));
-            if text == *template {
-                break;
-            }
+    for place in places::listed(include_str!("corpus/kept.txt")) {
+        let mut add = |text: &str| all.push((place.name, place.carrier.reel(text)));
+        let template = place.text();
+        if place.name == "placeholder" {
+            PLACEHOLDERS.iter().for_each(|one| add(&template.replacen("{}", one, 1)));
+            continue;
         }
-    }
-    for placeholder in kept::PLACEHOLDERS {
-        let places = kept::FOR_PLACEHOLDERS.iter();
-        all.extend(places.map(|(carrier, text)| ("placeholder", carrier.reel(&text.replacen("{}", placeholder, 1)))));
+        let texts: BTreeSet<String> = (0..VARIANTS).map(|_| kinds::value(&template, &mut random).text).collect();
+        texts.iter().for_each(|text| add(text));
     }
     all
 }
 
-/// Redacts a recording of one event: nothing else gives its secret away.
-fn redacted(reel: &Reel) -> Vec<u8> {
-    let Reel { kind, framing, ref payload } = *reel;
-    let header =
-        header_of(&NewEvent { time: 0, stream: 0, exchange: 0, kind, flags: Flags::default(), framing, payload });
+/// Redacts an event. Nothing else gives its secret away but what was known before.
+fn redacted(reel: &Reel, known: Option<&Reel>) -> Vec<u8> {
     let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
-    redaction.learn(&Event { header: &header, payload });
+    for Reel { kind, framing, payload } in known.into_iter().chain([reel]) {
+        redaction.learn(&Event { header: &header(*kind, *framing, payload), payload });
+    }
     redaction.end_learning();
-    redaction.payload(&header, payload).into_owned()
+    redaction.payload(&header(reel.kind, reel.framing, &reel.payload), &reel.payload).into_owned()
+}
+
+fn header(kind: EventKind, framing: Framing, payload: &[u8]) -> EventHeader {
+    header_of(&NewEvent { time: 0, stream: 0, exchange: 0, kind, flags: Flags::default(), framing, payload })
 }
 
 /// How many there are of each name, and how many of those are as they should be.
@@ -184,7 +220,7 @@ fn secrets_are_found_and_other_texts_are_kept() {
     let mut found = [Rates::default(), Rates::default(), Rates::default()];
     let (mut rates, mut misses) = (Rates::default(), String::new());
     for planted in planted() {
-        let made = redacted(&planted.reel);
+        let made = redacted(&planted.reel, planted.known.as_ref());
         let is_found = planted.is_found_in(&made);
         found.iter_mut().zip(planted.names).for_each(|(rates, name)| rates.count(name, is_found));
         if !is_found {
@@ -192,7 +228,7 @@ fn secrets_are_found_and_other_texts_are_kept() {
         }
     }
     for (class, reel) in kept() {
-        let made = redacted(&reel);
+        let made = redacted(&reel, None);
         rates.count(class, made == reel.payload);
         if made != reel.payload {
             writeln!(misses, "changed, {class}: {}\n  {}", shown(&reel.payload), shown(&made)).expect("a string");

@@ -26,6 +26,7 @@ pub(super) const TOKENS: &[(&str, &str)] = &[
     ("Context7", "ctx7sk-<8h>-<4h>-<4h>-<4h>-<12h>"),
     ("Cursor", "key_<64h>"),
     ("Databricks", "dapi<32h>"),
+    ("Discord", "MT[22].G[5].<38>"),
     ("DigitalOcean", "dop_v1_<64h>"),
     ("Docker", "dckr_pat_<27>"),
     ("Doppler", "dp.pt.<43>"),
@@ -88,6 +89,9 @@ pub(super) const TOKENS: &[(&str, &str)] = &[
     ("ngrok", "2[26]_<21>"),
     ("webhook", "whsec_<32>"),
     ("xAI", "xai-<80>"),
+    ("card number", "<16C>"),
+    ("e-mail address", "<9l>@[8l].corp"),
+    ("home folder", "/home/<9l>/src/notes.rs"),
 ];
 
 /// Values that only their place gives away.
@@ -130,7 +134,7 @@ fn hole(text: &str, end: char) -> Option<(usize, &str)> {
     let inner = &text[..text.find(end)?];
     let class = inner.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let count = inner[..inner.len() - class.len()].parse().ok()?;
-    matches!(class, "" | "h" | "d" | "u" | "U" | "l" | "L" | "K").then_some((count, class))
+    matches!(class, "" | "h" | "d" | "u" | "U" | "l" | "L" | "K" | "C").then_some((count, class))
 }
 
 fn run(count: usize, class: &str, random: &mut Rng) -> String {
@@ -141,9 +145,19 @@ fn run(count: usize, class: &str, random: &mut Rng) -> String {
         "U" => "0123456789ABCDEF",
         "l" => "abcdefghijkmnopqrstuvwxyz",
         "L" => "ABCDEFGHJKLMNPQRSTUVWXYZ",
+        "C" => return card(count, random),
         "K" => return [["RSA", "EC", "OPENSSH"][count % 3], "PRIVATE", "KEY"].join(" "),
         _ => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
     };
     let letters: Vec<char> = letters.chars().collect();
     (0..count).map(|_| letters[random.usize(..letters.len())]).collect()
+}
+
+/// The number of a card, with its check digit.
+fn card(count: usize, random: &mut Rng) -> String {
+    let digits = format!("4{}", run(count - 2, "d", random));
+    let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
+    let values = digits.chars().rev().filter_map(|digit| digit.to_digit(10)).enumerate();
+    let sum: u32 = values.map(|(at, digit)| if at % 2 == 0 { doubled(digit) } else { digit }).sum();
+    format!("{digits}{}", (10 - sum % 10) % 10)
 }

@@ -111,16 +111,23 @@ impl Planted {
     }
 
     fn is_found_in(&self, redacted: &[u8]) -> bool {
-        let views = judge::views(redacted);
-        !judge::survives(&self.parts, &views) && judge::has_words(&self.words, &views)
+        let seen = |payload: &[u8]| {
+            let views = judge::views(payload);
+            (judge::survives(&self.parts, &views), judge::has_words(&self.words, &views))
+        };
+        assert_eq!(seen(&self.reel.payload), (true, true), "{:?}: {}", self.names, shown(&self.reel.payload));
+        seen(redacted) == (false, true)
     }
 }
 
-/// The places in a list that can have an encoding.
+/// The places in a list that can have an encoding. Only parts of a URL, or a secret alone, are percent-encoded in part.
 fn encodable(list: &[Place], encoding: usize) -> Vec<Place> {
+    let name = encodings::OF_TEXTS.get(encoding - 1).map_or("", |(name, _)| name);
+    let is_whole =
+        |place: &Place| name != "percent, some" || place.name.starts_with("URL") || place.name.ends_with(ALONE);
     let is_message = encoding > encodings::OF_TEXTS.len();
-    let fits = |place: &&Place| place.carrier.is_text() && !(is_message && place.carrier == Carrier::Stderr);
-    list.iter().filter(fits).copied().collect()
+    let carries = |place: &Place| place.carrier.is_text() && !(is_message && place.carrier == Carrier::Stderr);
+    list.iter().filter(|place| carries(place) && is_whole(place)).copied().collect()
 }
 
 /// All planted secrets: each kind in several places and encodings, each place with several values, each encoding in several

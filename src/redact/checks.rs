@@ -17,6 +17,9 @@ const LONGEST_PATH: usize = 256;
 /// The minimum length of a word that hardly any text contains.
 const LONG_WORD: usize = 16;
 
+/// As much of a block of PEM before a run is looked at. Unit: bytes.
+const LONGEST_BLOCK: usize = 8 << 10;
+
 /// As much of a statement before a password is looked at. Unit: bytes.
 const NEAR_STATEMENT: usize = 100;
 
@@ -27,6 +30,22 @@ fn group<'a>(found: &Groups<'a>, number: usize) -> &'a [u8] {
 /// Everything that matches.
 pub(super) fn any(_: &[u8], _: &Groups<'_>) -> bool {
     true
+}
+
+/// Everything but one character again and again, as in an example.
+pub(super) fn varied(_: &[u8], found: &Groups<'_>) -> bool {
+    let value = last(found);
+    value.iter().any(|byte| *byte != value[0])
+}
+
+fn last<'a>(found: &Groups<'a>) -> &'a [u8] {
+    found.iter().flatten().last().map_or(b"", |group| group.as_bytes())
+}
+
+/// What stands after a label of several words in another language.
+pub(super) fn foreign(_: &[u8], found: &Groups<'_>) -> bool {
+    let (name, value) = name_and_value(found);
+    names::is_foreign(&name) && is_convincing(value)
 }
 
 /// Everything but a placeholder.
@@ -41,7 +60,7 @@ pub(super) fn not_number(text: &[u8], found: &Groups<'_>) -> bool {
 
 /// Everything but a placeholder and punctuation. The last group is the value.
 pub(super) fn last_not_placeholder(_: &[u8], found: &Groups<'_>) -> bool {
-    let value = found.iter().flatten().last().map_or(&b""[..], |group| group.as_bytes());
+    let value = last(found);
     !names::is_placeholder(value) && value.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
@@ -124,16 +143,17 @@ pub(super) fn mixed(_: &[u8], found: &Groups<'_>) -> bool {
         && is_convincing(value)
 }
 
-/// A value that no prose contains: with a digit, or long and in mixed case.
+/// A value that no prose contains: with a digit, or long and in mixed case. It is the last group.
 pub(super) fn random(_: &[u8], found: &Groups<'_>) -> bool {
-    is_unlike_prose(group(found, 1))
+    let value = last(found);
+    is_unlike_prose(value) && !names::is_placeholder(value)
 }
 
 /// The same, or a long word that is not an ordinary one.
 pub(super) fn credentials(_: &[u8], found: &Groups<'_>) -> bool {
     let value = group(found, 1);
     let is_word = value.len() >= LONG_WORD && value.iter().all(u8::is_ascii_alphabetic);
-    is_unlike_prose(value) || is_word && !words::is_ordinary(value)
+    !names::is_placeholder(value) && (is_unlike_prose(value) || is_word && !words::is_ordinary(value))
 }
 
 fn is_unlike_prose(value: &[u8]) -> bool {
@@ -158,7 +178,12 @@ pub(super) fn parameter(_: &[u8], found: &Groups<'_>) -> bool {
 /// A flag with a telling name. Group 2 is the value.
 pub(super) fn flag(_: &[u8], found: &Groups<'_>) -> bool {
     let (name, value) = (String::from_utf8_lossy(group(found, 1)), group(found, 2));
-    names::is_reporting(&name) && !names::is_placeholder(value) && (name.len() > 2 || is_unlike_prose(value))
+    // Another detector looks into the cookies of a command line.
+    let is_cookie = name.ends_with("cookie") && value.contains(&b'=');
+    names::is_reporting(&name)
+        && !is_cookie
+        && !names::is_placeholder(value)
+        && (name.len() > 2 || is_unlike_prose(value))
 }
 
 /// A value after a telling name and `=` or `:`. Group 2 is the value. Code (`token = read()`) and prose (`token: the …`)
@@ -168,7 +193,9 @@ pub(super) fn assignment(text: &[u8], found: &Groups<'_>) -> bool {
     if !names::is_secret(&String::from_utf8_lossy(name.as_bytes())) || names::is_placeholder(value.as_bytes()) {
         return false;
     }
-    let is_call = matches!(text.get(value.end()), Some(b'(' | b'[' | b'{'));
+    // The name of a test, as in `test_token.py::test_1`.
+    let is_path = value.as_bytes().starts_with(b":");
+    let is_call = is_path || matches!(text.get(value.end()), Some(b'(' | b'[' | b'{'));
     let is_tight = text.get(name.end()..value.start()) == Some(b"=");
     let ends_like_prose = matches!(value.as_bytes().last(), Some(b'.' | b':' | b'?' | b'!'));
     let is_random = is_unlike_prose(value.as_bytes()) && !ends_like_prose || has_symbol(value.as_bytes());
@@ -313,12 +340,12 @@ pub(super) fn entropy(text: &[u8], found: &Groups<'_>) -> bool {
         true => run.split(|byte| *byte == b'/').filter(|part| part.len() >= SHORTEST_RANDOM).collect(),
         false => vec![run],
     };
-    !is_digest(text, place) && runs.into_iter().any(is_random)
+    !is_digest(text, place.clone()) && !is_public(text, &place) && runs.into_iter().any(is_random)
 }
 
 /// Whether a byte beside a run of the pattern belongs to it, so that the run is longer than any that is looked at.
 fn is_in_run(byte: Option<&u8>) -> bool {
-    byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/_=-".contains(byte))
+    byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/_-".contains(byte))
 }
 
 fn is_random(run: &[u8]) -> bool {
@@ -371,9 +398,18 @@ fn bits(run: &[u8]) -> f64 {
 fn is_digest(text: &[u8], place: Match<'_>) -> bool {
     let start = place.start().saturating_sub(8);
     let around = text[start..place.end()].to_ascii_lowercase();
-    [&b"sha1"[..], b"sha256", b"sha384", b"sha512", b"md5"]
+    [&b"sha1"[..], b"sha256", b"sha384", b"sha512", b"md5", b"h1:"]
         .iter()
         .any(|name| memchr::memmem::find(&around, name).is_some())
+}
+
+/// Whether the run belongs to a public key or a certificate.
+fn is_public(text: &[u8], place: &Match<'_>) -> bool {
+    let before = &text[place.start().saturating_sub(LONGEST_BLOCK)..place.start()];
+    let Some(begin) = memchr::memmem::rfind(before, b"-----BEGIN ") else { return false };
+    let block = &before[begin..];
+    let has = |word: &[u8]| memchr::memmem::find(block, word).is_some();
+    !has(b"PRIVATE") && !has(b"-----END")
 }
 
 /// Whether the run is base64 of text, of an image or of compressed data, which are searched in another way or no secrets.

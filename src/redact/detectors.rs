@@ -87,7 +87,7 @@ pub struct Detector {
     /// The pattern; its last group is the secret.
     pub pattern: &'static str,
     /// What else must hold.
-    pub check: Check,
+    pub(crate) check: Check,
     /// What a pseudonym of the secret must look like.
     pub kind: Kind,
     /// An example for [`sample`].
@@ -117,7 +117,7 @@ const REACH: usize = 96;
 
 /// A token with a shape of its own.
 const fn token(name: &'static str, near: Near, pattern: &'static str, example: &'static str) -> Detector {
-    let (severity, check, kind) = (Severity::High, checks::any as Check, Kind::Token);
+    let (severity, check, kind) = (Severity::High, checks::varied as Check, Kind::Token);
     Detector {
         name,
         severity,

@@ -1,7 +1,7 @@
 //! Finds secrets in text with all detectors.
 
 use super::cookies;
-use super::detectors::{COOKIE, Check, DETECTORS, Detector, NAMED, Near, POINTER, Severity, TABLE};
+use super::detectors::{COOKIE, Check, DETECTORS, Detector, HIGH_ENTROPY, NAMED, Near, POINTER, Severity, TABLE};
 use super::names;
 use super::pattern::Pattern;
 use super::places::{Builder, Places};
@@ -94,7 +94,12 @@ impl Finder {
         if let Some(name) = unknown {
             return Err(format!("disable: no detector is named `{name}`"));
         }
-        Self::with(settings, |detector| !settings.disable.iter().any(|name| name == detector.name))
+        // Without settings, all share one.
+        static USUAL: OnceLock<Result<Finder, String>> = OnceLock::new();
+        match *settings == Settings::default() {
+            true => USUAL.get_or_init(|| Self::with(settings, |_| true)).clone(),
+            false => Self::with(settings, |detector| !settings.disable.iter().any(|name| name == detector.name)),
+        }
     }
 
     /// Creates a finder with the detectors of tokens that have a shape of their own.
@@ -298,13 +303,17 @@ impl Finder {
     }
 
     /// Returns the secrets in the value of a member, a header or a variable with a name. If the name suggests a secret and
-    /// no token is all of the value, the value as a whole is one.
-    pub fn find_named(&self, name: &str, text: &[u8]) -> Vec<Match> {
+    /// no token is all of the value, the value as a whole is one. A setting is one of a program's environment, or a header.
+    pub fn find_named(&self, name: &str, is_setting: bool, text: &[u8]) -> Vec<Match> {
         if let Some(user) = self.own_user(name, text) {
             return vec![user];
         }
-        let found = self.find(text);
-        let is_named = || self.places.is_secret(name) || self.is_member(name);
+        let mut found = self.find(text);
+        if names::is_public(name) {
+            found.retain(|one| self.rules[one.rule].name != HIGH_ENTROPY);
+        }
+        let is_named =
+            || self.places.is_secret(name) || self.is_member(name) || is_setting && names::is_key_of_settings(name);
         // A token with a prefix or a scheme is all of the value; otherwise, what is found would be only a part of the secret.
         let is_prefix = |before: &[u8]| {
             let is_scheme = |scheme: &&[u8]| before.trim_ascii().eq_ignore_ascii_case(scheme);
@@ -341,7 +350,9 @@ impl Finder {
 
     /// Returns whether a value with a telling name is no secret.
     fn is_none(&self, text: &[u8]) -> bool {
-        !self.is_stand_in(text) && (names::is_placeholder(text) || self.is_prose(text))
+        // The label of a field, as in translations.
+        let is_label = || super::is_ordinary(text) && self.places.is_secret(&String::from_utf8_lossy(text));
+        !self.is_stand_in(text) && (names::is_placeholder(text) || self.is_prose(text) || is_label())
     }
 
     /// Returns whether a value describes a secret instead of being one: several words without a digit.

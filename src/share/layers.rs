@@ -46,6 +46,8 @@ pub(super) struct Context<'a> {
     is_name: bool,
     /// Whether the text is a value of JSON without quotes.
     is_scalar: bool,
+    /// Whether the text is a variable of a program's environment, or a header.
+    is_setting: bool,
     /// The secrets in it that something else gives away, such as the arguments before it.
     given_away: &'a [Match],
 }
@@ -53,7 +55,17 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     /// The context of a text at a place.
     pub(super) fn at(place: &'a dyn Fn() -> String) -> Self {
-        Self { name: None, place, parts: &[], only: None, depth: 0, is_name: false, is_scalar: false, given_away: &[] }
+        Self {
+            name: None,
+            place,
+            parts: &[],
+            only: None,
+            depth: 0,
+            is_name: false,
+            is_scalar: false,
+            is_setting: false,
+            given_away: &[],
+        }
     }
 
     /// The same with a name.
@@ -159,7 +171,15 @@ impl Replacer {
         let name = spot.own_name().filter(|own| self.finder.is_member(own));
         let name = name.or_else(|| named_by_previous(spot)).or_else(|| spot.name());
         let (is_name, is_scalar) = (spot.kind == SpotKind::Name, spot.kind == SpotKind::Scalar);
-        let inner = Context { name: name.as_deref(), place: &place, parts, is_name, is_scalar, ..context };
+        let inner = Context {
+            name: name.as_deref(),
+            place: &place,
+            parts,
+            is_name,
+            is_scalar,
+            is_setting: spot.is_setting(),
+            ..context
+        };
         let shift = |edit: Edit| {
             let range = edit.range.start + spot.range.start..edit.range.end + spot.range.start;
             Edit { range, ..edit }
@@ -250,7 +270,7 @@ impl Replacer {
             all.push(named);
         }
         let found = match context.name {
-            Some(name) => self.finder.find_named(name, text),
+            Some(name) => self.finder.find_named(name, context.is_setting, text),
             None => self.finder.find(text),
         };
         let after_percent = |one: Match| Match { range: after_percent(text, one.range.clone()), ..one };
@@ -417,21 +437,36 @@ impl Replacer {
         }
         let is_percent = |range: &Range<usize>| text[range.clone()].contains(&b'%');
         for range in runs(text, is_url).filter(is_percent) {
-            let mapped = Mapped::percent(&text[range.clone()]);
-            if mapped.text.len() == range.len() || taken.overlaps(&range) {
+            if taken.overlaps(&range) {
                 continue;
             }
-            self.has_hidden.set(true);
-            let shifted = |edit: Edit| {
-                let edit = mapped.original(edit, percent_encoded);
-                Edit { range: edit.range.start + range.start..edit.range.end + range.start, ..edit }
-            };
-            let inner: Vec<Edit> = self.text(&mapped.text, context, found).into_iter().map(shifted).collect();
-            inner.iter().for_each(|edit| take(taken, &edit.range));
-            edits.extend(inner);
-            // What stays, stays in this form, too.
-            let stays = self.matches(&mapped.text, context, &Taken::new()).into_iter().filter(|one| one.stays);
-            stays.for_each(|one| take(taken, &shifted(Edit { range: one.range, text: Vec::new() }).range));
+            // A plus sign is one of base64 or, in a form, a space.
+            let run = &text[range.clone()];
+            for is_form in [false, true] {
+                if is_form && !run.contains(&b'+') {
+                    break;
+                }
+                let mapped = Mapped::percent(run, is_form);
+                if mapped.text.len() == range.len() {
+                    break;
+                }
+                self.has_hidden.set(true);
+                let shifted = |edit: Edit| {
+                    let edit = mapped.original(edit, percent_encoded);
+                    Edit { range: edit.range.start + range.start..edit.range.end + range.start, ..edit }
+                };
+                let mut inner_found = Vec::new();
+                let inner =
+                    self.text(&mapped.text, context, &mut inner_found).into_iter().map(shifted).collect::<Vec<_>>();
+                let has_any = !inner.is_empty();
+                add_free(inner.into_iter(), inner_found, (taken, edits, found));
+                // What stays, stays in this form, too.
+                let stays = self.matches(&mapped.text, context, &Taken::new()).into_iter().filter(|one| one.stays);
+                stays.for_each(|one| take(taken, &shifted(Edit { range: one.range, text: Vec::new() }).range));
+                if has_any {
+                    break;
+                }
+            }
         }
     }
 }
@@ -507,5 +542,6 @@ fn is_json(text: &[u8]) -> bool {
 
 /// Whether a byte can be in a percent-encoded part of a URL.
 fn is_url(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'-' | b'.' | b'_' | b'~' | b'+')
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'%' | b'-' | b'.' | b'_' | b'~' | b'+' | b':' | b'/' | b'@' | b'?' | b'=' | b'&' | b'#')
 }

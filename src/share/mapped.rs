@@ -82,18 +82,23 @@ impl<'a> Mapped<'a> {
         made.finish(inner.len())
     }
 
-    /// Resolves percent-encoding.
-    pub(super) fn percent(text: &'a [u8]) -> Self {
+    /// Resolves percent-encoding. In forms, a plus sign stands for a space.
+    pub(super) fn percent(text: &'a [u8], is_form: bool) -> Self {
         let mut made = Builder::default();
         let mut at = 0;
         while at < text.len() {
-            let plain = memchr::memchr(b'%', &text[at..]).unwrap_or(text.len() - at);
+            let end =
+                if is_form { memchr::memchr2(b'%', b'+', &text[at..]) } else { memchr::memchr(b'%', &text[at..]) };
+            let plain = end.unwrap_or(text.len() - at);
             made.plain(&text[at..at + plain], at);
             at += plain;
             let is_encoded = text.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
             if is_encoded {
                 made.encoded(&crate::redact::encoding::percent_decoded(&text[at..at + 3]), at);
                 at += 3;
+            } else if text.get(at) == Some(&b'+') {
+                made.encoded(b" ", at);
+                at += 1;
             } else if at < text.len() {
                 made.plain(&text[at..=at], at);
                 at += 1;
@@ -218,6 +223,10 @@ fn quoted(text: &[u8]) -> Option<(char, usize)> {
         "amp" => '&',
         "lt" => '<',
         "gt" => '>',
+        "colon" => ':',
+        "equals" => '=',
+        "commat" => '@',
+        "sol" => '/',
         _ => match name.strip_prefix('#')? {
             digits if digits.starts_with(['x', 'X']) => number(&digits[1..], 16)?,
             digits => number(digits, 10)?,
@@ -293,7 +302,7 @@ mod tests {
     #[test]
     fn an_edit_of_encoded_text_replaces_exactly_its_bytes() {
         let text = b"x%3Dab%2Fc&y";
-        let mapped = Mapped::percent(text);
+        let mapped = Mapped::percent(text, false);
         assert_eq!(&*mapped.text, b"x=ab/c&y");
         let edit =
             mapped.original(Edit { range: 2..6, text: b"1/2".to_vec() }, crate::redact::encoding::percent_encoded);

@@ -55,7 +55,7 @@ pub struct Redactor {
 }
 
 /// Replaces secrets while it learns them, event by event. What only a later event gives away stays.
-pub struct LiveRedactor(Redactor);
+pub(crate) struct LiveRedactor(Redactor);
 
 impl Learner {
     /// Prepares the redaction of a reel. The same key gives the same pseudonyms.
@@ -242,7 +242,7 @@ impl LiveRedactor {
 impl Redactor {
     /// Goes on with events that are redacted one by one.
     #[must_use]
-    pub fn live(self) -> LiveRedactor {
+    pub(crate) fn live(self) -> LiveRedactor {
         LiveRedactor(self)
     }
 

@@ -4,6 +4,16 @@ use super::{ASSIGNMENT, COOKIE, Detector, HIGH_ENTROPY, NameOf, Near, Run, Sever
 use crate::redact::checks;
 use crate::redact::pseudonym::Kind;
 
+/// Programs in a printed list, with the options that take a password.
+const PRINTED_COMMAND: &str = concat!(
+    r#"(?i)["'](?:"#,
+    r#"(?:sshpass|mongo(?:sh|dump|restore|export|import)?|(?:docker|podman|registry|az)\\*["'],?\s+\\*["']login)\\*["'][^\n\]]{0,200}?["']-p"#,
+    r#"|redis-cli\\*["'][^\n\]]{0,200}?["']-a|ldap[a-z]{3,12}\\*["'][^\n\]]{0,200}?["']-w"#,
+    r#"|(?:zip|unzip|sqlcmd|bcp)\\*["'][^\n\]]{0,200}?["'](?-i:-P)"#,
+    r#"|curl\\*["'][^\n\]]{0,300}?["'](?:-u|--user)\\*["'],?\s+\\*["'][^\s:"'/\\]{1,60}:()"#,
+    r#")(?:\\*["'],?\s+\\*["'])?([^\s"'\\-][^"'\\\n]{2,256})"#,
+);
+
 /// The options of programs that take a password, and that have another meaning elsewhere.
 const PROGRAM_OPTION: &str = concat!(
     r"(?i)\b(?:",
@@ -21,8 +31,8 @@ const SQL_PASSWORD: &str = concat!(
     r"(?i)(?:",
     r"\bIDENTIFIED\s+(?:(?:WITH|VIA)\s+\S{1,60}\s+)?(?:BY|AS|USING)\s+(?:PASSWORD\s*\(?\s*|VALUES\s+)?",
     r"|\bSET\s+PASSWORD\s+FOR\s+\S{1,80}\s*=\s*(?:PASSWORD\s*\(\s*)?",
-    r#"|(?:^|[^a-z0-9_"'`$.-])PASSWORD\s*\(?\s*"#,
-    r#")\\*(?:'([^'\\]{2,200})|"([^"\\]{2,200}))|\bIDENTIFIED\s+BY\s+([A-Z0-9_$\#]{3,256})"#,
+    r#"|(?:^|[^a-z0-9_"'`$.-])PASSWORD\s*=?\s*\(?\s*"#,
+    r#")\\*(?:N?'([^'\\]{2,200})|"([^"\\]{2,200}))|\bIDENTIFIED\s+BY\s+([A-Z0-9_$\#]{3,256})"#,
 );
 
 /// Passwords among the arguments of programs, or on their standard input.
@@ -31,6 +41,7 @@ const PROGRAM_ARGUMENT: &str = concat!(
     r"\bsqlplus\b[^\n|;&]{0,100}?\s[a-z0-9_$#]{1,40}/",
     r"|\b(?:smbclient|rpcclient|smbget)\b[^\n|;&]{0,200}?\s(?-i:-U)\s?[^\s%]{1,60}%",
     r"|\bhtpasswd\s(?:[^\n|;&]{0,100}?\s)?-[a-z]{0,6}b[a-z]{0,6}\s+\S{1,200}\s+\S{1,60}\s+",
+    r"|\bngrok\b[^\n|;&]{0,100}?\s(?:add-)?authtoken\s+",
     r"|\bsnmp[a-z]{2,12}\b[^\n|;&]{0,200}?\s-c\s+",
     r#"|\bcurl\b[^\n|;&]{0,300}?\s-[a-z]{0,6}u\s?\\*["']?[^\s:"'/=-][^\s:"'/=]{0,60}:"#,
     r#"|\bsecurestring\s+(?:-string\s+)?\\*["']"#,
@@ -48,7 +59,7 @@ const LOGIN_FILE: &str = concat!(
 /// A name and its value in YAML or a Dockerfile, or a variable and its default in HCL.
 const CONFIG_ENTRY: &str = concat!(
     r#"(?i)(?:\b(?:name|key):\s*["']?([a-z0-9_.-]{1,60})["']?\s*\n\s*value:\s*["']?"#,
-    r#"|(?-i:\b(?:ENV|ARG|setenv))\s+([a-z0-9_]{1,60})\s+["']?"#,
+    r#"|\b(?:(?-i:ENV|ARG|setenv)|setx)\s+([a-z0-9_]{1,60})\s+\\*["']?"#,
     r#"|\bvariable\s+["']([a-z0-9_.-]{1,60})["']\s*\{[^{}]{0,300}?\bdefault\s*=\s*["'])([^\s"'{}]{4,256})"#,
 );
 
@@ -58,7 +69,7 @@ const ASSIGNED: &str = concat!(
     r"(?:^|\\[nrt]|[^A-Za-z0-9_.\\\x80-\xff])",
     r"((?:(?i:api|access|secret|private|encryption|signing|master|license) )?[A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]{0,40})",
     r#"(?:\\*["']\]?|\*\*)?[ \t]*"#,
-    r"(?:(?i::[ \t]*(?:&[ \t]*)?(?:'static[ \t]+)?(?:str|string|text|bytes|any)[ \t]*=)|:=|=>|=|:)",
+    r"(?:\xef\xbc\x9a|(?i::[ \t]*(?:&[ \t]*)?(?:'static[ \t]+)?(?:str|string|text|bytes|any)[ \t]*=)|:=|=>|=|:)",
     r"(?:\*\*|__)?(?:[ \t]*(?:[|>][+-]?[ \t]*)?\r?\n[ \t]+|[ \t]*)",
     r#"(?:[bfruBFRU]{0,2}\\*["'`])?([^\s"'\\,;&<>(){}\[\]|]{4,256})"#,
 );
@@ -132,7 +143,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "url-user-token",
         Severity::High,
         Kind::Token,
-        (Near::Text(&["@"]), r#"(?i)[a-z][a-z0-9+.-]{1,20}://([^\s/?#:@"'<>]{16,1024})@"#),
+        (Near::Text(&["@"]), r#"(?i)(?:[a-z][a-z0-9+.-]{1,20}://([^\s/?#:@"'<>]{16,1024})|\bhttps?://([^\s/?#:@"'<>]{8,15}))@"#),
         checks::random,
         "https://<32h>@o1.ingest.example.com/1",
     )
@@ -166,6 +177,83 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "server --passphrase <10>",
     ),
     checked(
+        "quoted-flag",
+        Severity::High,
+        Kind::Password,
+        (
+            Near::Name(NameOf::Flag, b"\"'"),
+            r#"["']--?([A-Za-z][A-Za-z0-9-]{1,40})\\*["'],?\s+\\*["']([^\s"'\\-][^"'\\\r\n]{2,256})"#,
+        ),
+        checks::flag,
+        "[ 'npx', '--api-key', '<12>' ]",
+    ),
+    checked(
+        "printed-command",
+        Severity::High,
+        Kind::Password,
+        (Near::Text(&["sshpass", "mongo", "docker", "podman", "registry", "\"az", "'az", "redis-cli", "ldap", "zip", "sqlcmd", "bcp", "curl"]), PRINTED_COMMAND),
+        checks::last_not_placeholder,
+        "['curl', '-u', 'jane:<12>']",
+    )
+    .reaching(3),
+    checked(
+        "cookie-option",
+        Severity::High,
+        Kind::Token,
+        (
+            Near::Text(&["-b", "--cookie"]),
+            r#"(?:^|[\s"'])(?:-b|--cookie)[ =]\\*["']?(?:[^\s=;"'\\]{1,60}=[^\s;"'\\]{0,200};\s?){0,8}?[^\s=;"'\\]{1,60}=([^\s;"'\\]{6,256})"#,
+        ),
+        checks::random,
+        "curl -b 'theme=dark; sid=3<16>' https://example.com",
+    )
+    .reaching(1),
+    checked(
+        "basic-pair",
+        Severity::High,
+        Kind::Password,
+        (
+            Near::Text(&["auth=", "auth =", "basicauth(", "digestauth("]),
+            r#"(?i)\b(?:auth\s?=\s?|HTTP)(?:[A-Za-z.]{1,30})?\(\s{0,8}\\*["'][^"'\\]{1,100}\\*["']\s{0,8},\s{0,8}\\*["']([^"'\\\n]{3,256})"#,
+        ),
+        checks::not_placeholder,
+        "requests.get(url, auth=('jane', '<12>'))",
+    )
+    .reaching(16),
+    checked(
+        "connection-text",
+        Severity::High,
+        Kind::Password,
+        (Near::Text(&["pwd=", "pwd ="]), r#"(?i)[;{"'`]\s?pwd\s?=\s?([^;\s"'\\{}/][^;\s"'\\{}]{2,256})"#),
+        checks::not_placeholder,
+        "Server=db.example.com;UID=sa;PWD=<12>;",
+    )
+    .reaching(2),
+    checked(
+        "text-box",
+        Severity::Medium,
+        Kind::Password,
+        (
+            Near::Text(&["textbox"]),
+            r#"(?i)\btextbox\s+\\*"([^"\\\n]{1,60})\\*"(?:\s\[[^\]\n]{1,40}\]){0,6}(?::[ \t]+|[ \t][^\n]{0,60}?value=)\\*"?([^\s"\\][^\n"\\]{2,200})"#,
+        ),
+        checks::labelled,
+        "- textbox \"Password\" [ref=e12]: <12>",
+    )
+    .reaching(0),
+    checked(
+        "foreign-label",
+        Severity::Medium,
+        Kind::Password,
+        (
+            Near::Name(NameOf::Value, b":=\xef"),
+            r#"([A-Za-z\x80-\xff-]{2,40}(?:[ '][A-Za-z\x80-\xff]{1,24}){1,3})[ \t]*(?::|=|\xef\xbc\x9a)[ \t]*\\*["']?([^\s"'\\,;&<>(){}\[\]|]{4,256})"#,
+        ),
+        checks::foreign,
+        "Mot de passe : <12>9",
+    )
+    .reaching(64),
+    checked(
         "program-option",
         Severity::High,
         Kind::Password,
@@ -189,7 +277,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
                 "--stdin",
                 "sudo",
                 "-stdin",
-                "--with-token",
+                "--with-token", "ngrok",
                 "curl",
                 "securestring"]),
             PROGRAM_ARGUMENT,
@@ -262,7 +350,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Kind::Password,
         (
             Near::Name(NameOf::Value, b"(,"),
-            r#"(?:\b([A-Za-z_][A-Za-z0-9_.]{0,60})\(|["']([A-Za-z_][A-Za-z0-9_. -]{0,60})\\*["']\s*(?:\)?\s*,|\}?\s*\)\s*\.[A-Za-z_]{2,30}\())\s*\\*["']([^"'\\\r\n]{4,200})\\*["']"#,
+            r#"(?:\b([A-Za-z_][A-Za-z0-9_.]{0,60})\(|["']([#.]?[A-Za-z_][A-Za-z0-9_. -]{0,60})\\*["']\s*(?:\)?\s*,|\}?\s*\)\s*\.[A-Za-z_]{2,30}\())\s*\\*["']([^"'\\\r\n]{4,200})\\*["']"#,
         ),
         checks::argument,
         "define('DB_PASSWORD', '4<14>')",
@@ -308,7 +396,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "connecting with password a7A<12>",
     )
     .reaching(0),
-    checked(ASSIGNMENT, Severity::Medium, Kind::Password, (Near::Name(NameOf::Value, b"=:"), ASSIGNED), checks::assignment, "DB_PASSWORD=<12>"),
+    checked(ASSIGNMENT, Severity::Medium, Kind::Password, (Near::Name(NameOf::Value, b"=:\xef"), ASSIGNED), checks::assignment, "DB_PASSWORD=<12>"),
     checked(
         "card-number",
         Severity::Medium,
@@ -338,10 +426,10 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "home-folder",
         Severity::Low,
         Kind::Password,
-        (Near::Text(&["/home/", "/users/", r"\users\"]), r#"(?:/home/|/Users/|\\+Users\\+)([^/\s"'\\:;,<>|*?$]{2,64})"#),
+        (Near::Text(&["/home/", "/users/", r"\users\"]), r#"(?:(?:^|[^A-Za-z0-9_.~-]|/(?:var|usr|export|mnt|nfs|data))/home/|/Users/|\\+Users\\+)([^/\s"'\\:;,<>|*?$]{2,64})"#),
         checks::user,
         "/home/janedoe/projects",
     )
     .reaching(16),
-    checked(HIGH_ENTROPY, Severity::Low, Kind::Token, (Near::Run(Run::Token), r"([A-Za-z0-9+/_=-]{24,256})"), checks::entropy, "<40>"),
+    checked(HIGH_ENTROPY, Severity::Low, Kind::Token, (Near::Run(Run::Token), r"([A-Za-z0-9+/_-]{24,256}={0,2})"), checks::entropy, "<40>"),
 ];

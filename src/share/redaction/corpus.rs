@@ -8,7 +8,7 @@ mod judge;
 mod kinds;
 mod places;
 
-use super::{Redaction, header_of};
+use super::{Learner, header_of};
 use crate::redact::Settings;
 use crate::trace::{Event, EventHeader, EventKind, Flags, NewEvent};
 use crate::wire::Framing;
@@ -185,12 +185,11 @@ fn kept() -> Vec<(&'static str, Reel)> {
 
 /// Redacts an event. Nothing else gives its secret away but what was known before.
 fn redacted(reel: &Reel, known: Option<&Reel>) -> Vec<u8> {
-    let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+    let mut learner = Learner::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
     for Reel { kind, framing, payload } in known.into_iter().chain([reel]) {
-        redaction.learn(&Event { header: &header(*kind, *framing, payload), payload });
+        learner.learn(&Event { header: &header(*kind, *framing, payload), payload });
     }
-    redaction.end_learning();
-    redaction.payload(&header(reel.kind, reel.framing, &reel.payload), &reel.payload).into_owned()
+    learner.finish().payload(&header(reel.kind, reel.framing, &reel.payload), &reel.payload).into_owned()
 }
 
 fn header(kind: EventKind, framing: Framing, payload: &[u8]) -> EventHeader {

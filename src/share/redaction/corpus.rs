@@ -96,7 +96,6 @@ impl Planted {
         let of_message =
             encoding.checked_sub(1 + encodings::OF_TEXTS.len()).map(|number| encodings::OF_MESSAGES[number]);
         let text = match of_text {
-            // Half of the tokens are encoded alone.
             Some((_, encode)) if place.name.ends_with(ALONE) => fill(&encode(secret)),
             Some((_, encode)) => encode(&fill(secret)),
             None => fill(secret),
@@ -120,11 +119,10 @@ impl Planted {
     }
 }
 
-/// The places in a list that can have an encoding. Only parts of a URL, or a secret alone, are percent-encoded in part.
+/// The places in a list that can have an encoding. Only a secret alone is percent-encoded in part.
 fn encodable(list: &[Place], encoding: usize) -> Vec<Place> {
     let name = encodings::OF_TEXTS.get(encoding - 1).map_or("", |(name, _)| name);
-    let is_whole =
-        |place: &Place| name != "percent, some" || place.name.starts_with("URL") || place.name.ends_with(ALONE);
+    let is_whole = |place: &Place| name != "percent, some" || place.name.ends_with(ALONE);
     let is_message = encoding > encodings::OF_TEXTS.len();
     let carries = |place: &Place| place.carrier.is_text() && !(is_message && place.carrier == Carrier::Stderr);
     list.iter().filter(|place| carries(place) && is_whole(place)).copied().collect()
@@ -149,19 +147,21 @@ fn planted() -> Vec<Planted> {
             all.push(Planted::new(*kind, places[(number + turn) % places.len()], encoding, &mut random));
         }
     }
-    let password = |number: usize| kinds::PASSWORDS[number % kinds::PASSWORDS.len()];
+    // A short password as the user's name in a URL is like any other name.
+    let passwords = |place: &Place| match place.name {
+        "user name of a URL" => &kinds::PASSWORDS[1..4],
+        _ => kinds::PASSWORDS,
+    };
+    let password = |number: usize, place: &Place| passwords(place)[number % passwords(place).len()];
     for (number, place) in telling.iter().enumerate() {
-        all.extend((0..3).map(|turn| Planted::new(password(number + turn), *place, 0, &mut random)));
+        all.extend((0..3).map(|turn| Planted::new(password(number + turn, place), *place, 0, &mut random)));
     }
     for encoding in 1..=count {
         let (telling, known) = (encodable(&telling, encoding), encodable(&known, encoding));
-        for turn in 0..8 {
-            let place = telling[(encoding * 13 + turn * 11) % telling.len()];
-            all.push(Planted::new(password(turn), place, encoding, &mut random));
+        let telling = (0..8).filter_map(|turn| telling.get((encoding * 13 + turn * 11) % telling.len().max(1)));
+        for (turn, place) in telling.chain(&known).enumerate() {
+            all.push(Planted::new(password(turn, place), *place, encoding, &mut random));
         }
-        all.extend(
-            known.iter().enumerate().map(|(turn, place)| Planted::new(password(turn), *place, encoding, &mut random)),
-        );
     }
     all
 }

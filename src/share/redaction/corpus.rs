@@ -146,6 +146,8 @@ fn planted() -> Vec<Planted> {
             let places = encodable(&bare, encoding);
             all.push(Planted::new(*kind, places[(number + turn) % places.len()], encoding, &mut random));
         }
+        let command = plain.iter().find(|place| place.carrier == Carrier::Command);
+        all.extend(command.map(|place| Planted::new(*kind, **place, 0, &mut random)));
     }
     // A short password as the user's name in a URL is like any other name.
     let passwords = |place: &Place| match place.name {

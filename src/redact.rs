@@ -23,8 +23,6 @@ pub(crate) use capture::{redact_header_keeping, redact_target, redact_url};
 pub(crate) use encoding::decoded;
 pub use finder::Finder;
 pub(crate) use finder::{Lookalike, Match};
-#[cfg(test)]
-pub(crate) use names::FOREIGN;
 pub(crate) use names::is_reporting;
 pub(crate) use pseudonym::Kind;
 pub(crate) use pseudonym::{Pseudonyms, has_mark, is_pseudonym, marks};

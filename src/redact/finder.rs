@@ -610,7 +610,7 @@ mod tests {
         ];
         let piece = |random: &mut fastrand::Rng| match random.usize(..8) {
             0 => sample(random.choice(DETECTORS).expect("detectors").example, |below| random.usize(..below)),
-            1 => (*random.choice(super::super::names::FOREIGN.as_slice()).expect("words")).to_owned(),
+            1 => (*random.choice(names::FOREIGN.as_slice()).expect("words")).to_owned(),
             _ => (*random.choice(pieces.as_slice()).expect("pieces")).to_owned(),
         };
         (0..random.usize(1..20)).map(|_| piece(random)).collect()

@@ -29,7 +29,7 @@ const TELLING: [&str; 22] = [
 ];
 
 /// The same in other languages, also as parts of words (`Hauptpasswort`) and divided (`mot de passe`). Lower case.
-pub(crate) const FOREIGN: [&str; 44] = [
+pub(super) const FOREIGN: [&str; 44] = [
     "parola d'ordine",
     "mật khẩu",
     "clé api",

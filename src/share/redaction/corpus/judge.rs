@@ -118,7 +118,7 @@ fn base64(text: &str, skipped: usize) -> String {
 fn decoded_run(run: &str, skipped: usize) -> Option<String> {
     let run = run.get(skipped..).filter(|run| run.len() >= WINDOW)?.replace('-', "+").replace('_', "/");
     let whole = if run.len() % 4 == 1 { run.len() - 1 } else { run.len() };
-    let mut bytes =
+    let bytes =
         STANDARD_NO_PAD.decode(&run[..whole]).or_else(|_| STANDARD_NO_PAD.decode(&run[..whole / 4 * 4])).ok()?;
     let text = if bytes.contains(&0) {
         let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();

@@ -617,6 +617,25 @@ mod tests {
     }
 
     #[test]
+    fn a_token_that_is_too_short_or_within_a_word_is_none() {
+        let finder = finder();
+        for detector in DETECTORS.iter().filter(|detector| detector.is_shape && !detector.name.ends_with("webhook")) {
+            let mut random = fastrand::Rng::with_seed(7);
+            let example = sample(detector.example, |below| random.usize(..below));
+            let of_it = |text: &str| {
+                let found = finder.find(text.as_bytes()).into_iter();
+                found.filter(|one| finder.rules[one.rule].name == detector.name).collect::<Vec<_>>()
+            };
+            let whole = of_it(&example);
+            let [one, ..] = &whole[..] else { panic!("{}: {example}", detector.name) };
+            let short = format!("{} and more", &example[..one.range.start + 4]);
+            assert!(of_it(&short).is_empty(), "{}: {short}", detector.name);
+            let within = format!("x{example}");
+            assert!(!detector.pattern.starts_with('~') || of_it(&within).is_empty(), "{}: {within}", detector.name);
+        }
+    }
+
+    #[test]
     fn the_search_for_places_loses_no_match() {
         let finder = finder();
         let mut random = fastrand::Rng::with_seed(1);

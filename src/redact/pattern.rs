@@ -99,7 +99,7 @@ impl Pattern {
             failures += 1;
             if start >= run_end {
                 let rest = &text[start..];
-                run_end = start + rest.iter().position(|byte| !byte.is_ascii_graphic()).unwrap_or(rest.len());
+                run_end = start + rest.iter().position(|byte| !is_in_token(*byte)).unwrap_or(rest.len());
                 failures = 1;
             }
         }
@@ -190,6 +190,11 @@ fn bounded_run(hir: &Hir, found: &mut Option<[bool; 256]>) {
         HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().for_each(|part| bounded_run(part, found)),
         _ => {}
     }
+}
+
+/// Whether a byte can be in a token, or in a divided one such as a JSON Web Token.
+fn is_in_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~+/=%:".contains(&byte)
 }
 
 /// Whether a word begins at a place of a text. In the text of a string, it may follow an escape.

@@ -309,8 +309,9 @@ impl Finder {
             return vec![user];
         }
         let mut found = self.find(text);
-        if names::is_public(name) {
-            found.retain(|one| self.rules[one.rule].name != HIGH_ENTROPY);
+        let is_random = |one: &Match| self.rules[one.rule].name == HIGH_ENTROPY;
+        if found.iter().any(is_random) && names::is_public(name) {
+            found.retain(|one| !is_random(one));
         }
         let is_named =
             || self.places.is_secret(name) || self.is_member(name) || is_setting && names::is_key_of_settings(name);

@@ -247,12 +247,12 @@ fn has_anywhere(joined: &str) -> bool {
 }
 
 fn has_foreign(joined: &str) -> bool {
-    // Most names have none of the bytes or words that these have.
     let is_in = |word: &&str| match word.contains([' ', '-', '\'']) {
         true => joined.contains(&word.replace([' ', '-', '\''], "")),
         false => joined.contains(*word),
     };
-    FOREIGN.iter().any(|word| is_in(&word))
+    let is_ascii = joined.is_ascii();
+    FOREIGN.iter().any(|word| (!is_ascii || word.is_ascii()) && is_in(&word))
 }
 
 /// Returns whether a label in another language suggests a secret.

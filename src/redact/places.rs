@@ -15,7 +15,7 @@ const MAX_PLACES: usize = 32;
 /// The longest name, before and after what makes it interesting. Unit: bytes.
 const LONGEST_NAME: usize = 64;
 /// The maximum number of remembered names; with it, all of them are forgotten.
-const MAX_NAMES: usize = 4096;
+const MAX_NAMES: usize = 32 << 10;
 /// How far behind a telling name what a rule needs beside it is looked for. Unit: bytes.
 const BESIDE: usize = 64;
 /// Where a match in a run may begin before it: at a boundary, or an escape. Unit: bytes.

@@ -13,11 +13,18 @@ use crate::wire::{json, random_words};
 use memchr::memmem;
 use rangemap::RangeSet;
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 /// Forms within forms are followed to this depth.
 const DEEPEST: usize = 5;
+
+/// The longest text that is remembered if nothing was found in it. Unit: bytes.
+const LONGEST_REMEMBERED: usize = 96;
+/// As many are remembered; with so many, all are forgotten.
+const MAX_REMEMBERED: usize = 64 << 10;
 
 /// Replaces secrets in texts.
 pub(super) struct Replacer {
@@ -28,6 +35,9 @@ pub(super) struct Replacer {
     pub is_replacing: bool,
     /// Whether a text was searched that stands nowhere as it is, because an encoding hides it.
     pub has_hidden: Cell<bool>,
+    /// Hashes of short texts, with what is known of them, in which nothing was found: most names and values of a session are
+    /// repeated in every message.
+    quiet: RefCell<HashSet<u64, foldhash::fast::RandomState>>,
 }
 
 /// Where a text is.
@@ -114,7 +124,14 @@ pub(super) struct Found {
 impl Replacer {
     /// A replacer that knows no secret yet.
     pub(super) fn new(finder: Finder, pseudonyms: Pseudonyms) -> Self {
-        Self { finder, pseudonyms, known: Known::default(), is_replacing: true, has_hidden: Cell::new(false) }
+        Self {
+            finder,
+            pseudonyms,
+            known: Known::default(),
+            is_replacing: true,
+            has_hidden: Cell::new(false),
+            quiet: RefCell::default(),
+        }
     }
 
     /// Returns what replaces a secret that a rule found.
@@ -210,6 +227,34 @@ impl Replacer {
 
     /// Returns the edits of a text.
     pub(super) fn text(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
+        let is_special = !context.parts.is_empty() || !context.given_away.is_empty() || self.finder.has_pointers();
+        if is_special || text.len() > LONGEST_REMEMBERED {
+            return self.search(text, context, found);
+        }
+        let Context { name, depth, is_name, is_scalar, is_setting, .. } = context;
+        let key = self.quiet.borrow().hasher().hash_one((name, depth, is_name, is_scalar, is_setting, text));
+        if self.quiet.borrow().contains(&key) {
+            return Vec::new();
+        }
+        let (before, had_hidden) = (found.len(), self.has_hidden.replace(false));
+        let edits = self.search(text, context, found);
+        if edits.is_empty() && found.len() == before && !self.has_hidden.get() {
+            let mut quiet = self.quiet.borrow_mut();
+            if quiet.len() == MAX_REMEMBERED {
+                quiet.clear();
+            }
+            quiet.insert(key);
+        }
+        self.has_hidden.set(had_hidden || self.has_hidden.get());
+        edits
+    }
+
+    /// Forgets the texts in which nothing was found, because more is a secret from now on, or less.
+    pub(super) fn forget(&self) {
+        self.quiet.borrow_mut().clear();
+    }
+
+    fn search(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
         if context.depth < DEEPEST
             && is_json(text)
             && let Some(edits) = self.json(text, context.deeper(), &|_| Vec::new(), found)

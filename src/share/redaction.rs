@@ -157,6 +157,7 @@ impl Learner {
         let goes_on = made.parts.iter().filter(|(_, parts)| parts.iter().any(|part| !part.is_first));
         made.continued = goes_on.map(|(id, _)| id.0).collect();
         made.replacer.known.end();
+        made.replacer.forget();
         made.clean.end(&made.replacer.known);
         for place in std::mem::take(&mut made.report.ordinary_places) {
             let shown = made.shown(&place.place);
@@ -216,6 +217,7 @@ impl LiveRedactor {
             return applied(message, &edits);
         }
         self.0.replacer.known.end();
+        self.0.replacer.forget();
         applied(message, &self.0.edits(message).0)
     }
 
@@ -226,6 +228,7 @@ impl LiveRedactor {
         let mut change = self.0.replacer.payload(&header, event.payload, None, &mut found);
         if self.0.learn_all(None, found) {
             self.0.replacer.known.go_on();
+            self.0.replacer.forget();
             change = self.0.replacer.payload(&header, event.payload, None, &mut Vec::new());
         }
         let redacted = change
@@ -249,6 +252,7 @@ impl Redactor {
     fn keep_pseudonyms(&mut self) {
         self.replacer.finder.take_lookalikes_as(Lookalike::Pseudonym);
         self.clean.clear();
+        self.replacer.forget();
     }
 
     /// Returns the settings with which the reel of this header was redacted; `None` if it was not.

@@ -5,13 +5,14 @@
 
 mod capture;
 mod checks;
-mod classes;
 mod cookies;
 pub(crate) mod detectors;
 pub(crate) mod encoding;
 mod finder;
+mod groups;
 mod names;
-mod prefilter;
+mod pattern;
+mod places;
 mod pseudonym;
 mod settings;
 mod tables;
@@ -22,10 +23,7 @@ pub(crate) use capture::{redact_header_keeping, redact_target, redact_url};
 pub(crate) use encoding::decoded;
 pub use finder::Finder;
 pub(crate) use finder::{Lookalike, Match};
-#[cfg(test)]
-pub(crate) use names::FOREIGN;
 pub(crate) use names::is_reporting;
-pub(crate) use prefilter::{Prefilter, Suspects};
 pub(crate) use pseudonym::Kind;
 pub(crate) use pseudonym::{Pseudonyms, has_mark, is_pseudonym, marks};
 pub use settings::Settings;

@@ -17,12 +17,14 @@ mod packed;
 mod redaction;
 mod report;
 mod runs;
+mod touched;
 mod twin;
 
 pub(crate) use cut::{Cut, Selection};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use packed::Packed;
+pub(crate) use redaction::LiveRedactor;
 pub(crate) use redaction::NOTE;
-pub use redaction::Redaction;
+pub use redaction::{Learner, Redactor};
 pub(crate) use report::{Place, Report};
 pub(crate) use twin::Twins;

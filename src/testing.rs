@@ -222,7 +222,7 @@ pub mod sessions {
 }
 
 pub mod share {
-    pub use crate::share::Redaction;
+    pub use crate::share::{Learner, Redactor};
 }
 
 pub mod trace {

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::redact::Settings;
-use mcpreel::testing::share::Redaction;
+use mcpreel::testing::share::Learner;
 use mcpreel::testing::trace::{Event, EventHeader, EventKind, Flags};
 use mcpreel::testing::wire::Framing;
 
@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
     let kind = EventKind::from_number(kinds & 7);
     let framing = [Framing::Lf, Framing::ContentLength, Framing::Sse, Framing::Whole][usize::from(kinds >> 6)];
     let payloads: Vec<&[u8]> = rest.split(|byte| *byte == 0).collect();
-    let redaction = || Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+    let redaction = || Learner::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
     let once = redact(redaction(), kind, framing, &payloads);
     // Only of a redacted session is it known that pseudonyms are some.
     let redacted: Vec<&[u8]> = once.iter().map(Vec::as_slice).collect();
@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(once, again);
 });
 
-fn redact(mut redaction: Redaction, kind: EventKind, framing: Framing, payloads: &[&[u8]]) -> Vec<Vec<u8>> {
+fn redact(mut learner: Learner, kind: EventKind, framing: Framing, payloads: &[&[u8]]) -> Vec<Vec<u8>> {
     let header = |seq: usize, payload: &[u8]| EventHeader {
         seq: seq as u64,
         time: 0,
@@ -35,9 +35,9 @@ fn redact(mut redaction: Redaction, kind: EventKind, framing: Framing, payloads:
         message: None,
     };
     for (seq, payload) in payloads.iter().enumerate() {
-        redaction.learn(&Event { header: &header(seq, payload), payload });
+        learner.learn(&Event { header: &header(seq, payload), payload });
     }
-    redaction.end_learning();
+    let mut redaction = learner.finish();
     payloads
         .iter()
         .enumerate()

@@ -7,7 +7,7 @@ use super::recordings::{self, Recorded, append_gap};
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::platform::host_name;
 use crate::redact::Settings;
-use crate::share::{NOTE, Redaction};
+use crate::share::{Learner, LiveRedactor, NOTE, Redactor};
 use crate::trace::{Damage, FileHeader, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
@@ -47,32 +47,32 @@ pub(crate) struct RedactOptions {
 }
 
 impl KeyOptions {
-    /// Prepares a redaction with the key, the settings of the project, and the names of this machine.
+    /// Prepares the first pass with the key, the settings of the project, and the names of this machine.
     ///
     /// # Errors
     ///
     /// The key cannot be read or is too short, or a setting is not valid.
-    pub(crate) fn redaction(&self) -> Result<Redaction, CommandError> {
+    pub(crate) fn learner(&self) -> Result<Learner, CommandError> {
         self.with(&here(project::settings("redact")?))
     }
 
-    /// Prepares a redaction with the key and these settings.
+    /// Prepares the first pass with the key and these settings.
     ///
     /// # Errors
     ///
-    /// As [`Self::redaction`].
-    pub(crate) fn with(&self, settings: &Settings) -> Result<Redaction, CommandError> {
-        Redaction::new(settings, &self.key()?).map_err(invalid)
+    /// As [`Self::learner`].
+    pub(crate) fn with(&self, settings: &Settings) -> Result<Learner, CommandError> {
+        Learner::new(settings, &self.key()?).map_err(invalid)
     }
 
-    /// Redacts a reel into a file without a name. Also returns the redaction, with its report.
+    /// Redacts a reel into a file without a name. Also returns what did it, with its report.
     ///
     /// # Errors
     ///
     /// The reel cannot be read, or a setting is not valid.
-    pub(crate) fn redacted(&self, source: &TwicePath) -> Result<(TwicePath, Redaction), CommandError> {
+    pub(crate) fn redacted(&self, source: &TwicePath) -> Result<(TwicePath, Redactor), CommandError> {
         self.note_if_redacted(source)?;
-        redacted_by(self.redaction()?, source)
+        redacted_by(self.learner()?, source)
     }
 
     /// Prints a note if a key is given for a reel that is redacted already.
@@ -130,9 +130,10 @@ fn warn_of_readers(path: &Path, file: &File) {
 /// # Errors
 ///
 /// Its settings are not valid.
-pub(crate) fn alike(header: &FileHeader) -> Result<Option<Redaction>, CommandError> {
-    let settings = Redaction::settings_of(header);
-    settings.map(|settings| Redaction::comparing(&here(settings)).map_err(invalid)).transpose()
+pub(crate) fn alike(header: &FileHeader) -> Result<Option<LiveRedactor>, CommandError> {
+    let settings = Redactor::settings_of(header);
+    let learner = settings.map(|settings| Learner::comparing(&here(settings)).map_err(invalid)).transpose()?;
+    Ok(learner.map(|learner| learner.finish().live()))
 }
 
 /// Adds the names of this machine and its user, and the path of the home folder, to settings.
@@ -164,7 +165,7 @@ impl RedactOptions {
     /// The key cannot be read, or a setting is not valid.
     #[cfg(feature = "parquet")]
     pub(crate) fn check(&self) -> Result<(), CommandError> {
-        if self.redact { self.key.redaction().map(drop) } else { Ok(()) }
+        if self.redact { self.key.learner().map(drop) } else { Ok(()) }
     }
 
     /// Opens a recorded session, redacted if the user wants that. If its recorder was killed, `warn` gets a note.
@@ -206,23 +207,21 @@ impl RedactOptions {
     }
 }
 
-/// Redacts a reel into a file without a name. Also returns the redaction, with its report.
+/// Redacts a reel into a file without a name. Also returns what did it, with its report.
 ///
 /// # Errors
 ///
 /// The reel cannot be read.
-pub(crate) fn redacted_by(
-    mut redaction: Redaction,
-    source: &TwicePath,
-) -> Result<(TwicePath, Redaction), CommandError> {
-    learn(&mut redaction, source)?;
+pub(crate) fn redacted_by(mut learner: Learner, source: &TwicePath) -> Result<(TwicePath, Redactor), CommandError> {
+    learn(&mut learner, source)?;
+    let mut redactor = learner.finish();
     let mut damage = None;
     let mut copy = TwicePath::written(&source.shown, |out| {
-        damage = rewrite(&mut redaction, source, out)?.1;
+        damage = rewrite(&mut redactor, source, out)?.1;
         Ok(())
     })?;
     copy.damage = damage;
-    Ok((copy, redaction))
+    Ok((copy, redactor))
 }
 
 /// The first pass over a reel.
@@ -230,14 +229,13 @@ pub(crate) fn redacted_by(
 /// # Errors
 ///
 /// The reel cannot be read.
-pub(crate) fn learn(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), CommandError> {
+pub(crate) fn learn(learner: &mut Learner, reel: &TwicePath) -> Result<(), CommandError> {
     let header = reel.open()?.reader.header().clone();
-    redaction.learn_header(&header);
+    learner.learn_header(&header);
     reel.each_event(|event| {
-        redaction.learn(event);
+        learner.learn(event);
         Ok(())
     })?;
-    redaction.end_learning();
     Ok(())
 }
 
@@ -248,17 +246,17 @@ pub(crate) fn learn(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), C
 ///
 /// The reel cannot be read or is damaged before its end, or writing fails.
 pub(crate) fn rewrite(
-    redaction: &mut Redaction,
+    redactor: &mut Redactor,
     reel: &TwicePath,
     out: impl Write,
 ) -> Result<(u64, Option<Damage>), CommandError> {
-    let header = redaction.header(reel.open()?.reader.header());
+    let header = redactor.header(reel.open()?.reader.header());
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(CommandError::output)?;
     let mut last_time = 0;
     let damage = reel.each_event(|event| {
         last_time = event.header.time;
-        let payload = redaction.payload(event.header, event.payload);
-        writer.append(Redaction::event(event.header, event.payload, &payload)).map_err(CommandError::output)
+        let payload = redactor.payload(event.header, event.payload);
+        writer.append(Redactor::event(event.header, event.payload, &payload)).map_err(CommandError::output)
     })?;
     let events = writer.next_seq();
     damage.iter().try_for_each(|damage| append_gap(&mut writer, last_time, damage)).map_err(CommandError::output)?;
@@ -276,11 +274,11 @@ type Unreadable = Option<(u64, u64)>;
 /// # Errors
 ///
 /// The reel cannot be read or is damaged before its end.
-pub(crate) fn count(redaction: &mut Redaction, reel: &TwicePath) -> Result<(Option<Damage>, Unreadable), CommandError> {
+pub(crate) fn count(redactor: &mut Redactor, reel: &TwicePath) -> Result<(Option<Damage>, Unreadable), CommandError> {
     let (opened, mut unreadable) = (reel.open()?, None);
-    redaction.header(opened.reader.header());
+    redactor.header(opened.reader.header());
     let damage = reel.each_event(|event| {
-        redaction.payload(event.header, event.payload);
+        redactor.count(event.header, event.payload);
         if opened.format.is_some()
             && let Some((line, _)) = recordings::unreadable(event.header.kind, event.payload)
         {

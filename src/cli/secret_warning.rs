@@ -7,7 +7,7 @@ use super::redaction::{RedactOptions, learn};
 use crate::error::CommandError;
 use crate::files::reels;
 use crate::render::line::bytes;
-use crate::share::{NOTE, Redaction};
+use crate::share::{Learner, NOTE, Redactor};
 use crate::trace::{Event, EventHeader, FileHeader};
 use crate::wire::text::counted;
 use serde_json::Value;
@@ -25,7 +25,7 @@ const EVENT_COST: u64 = 256;
 /// Counts the secrets in what a command prints or writes.
 pub(crate) struct SecretWarning {
     /// What finds them; `None` if nothing has to be counted.
-    redaction: Option<Redaction>,
+    redaction: Option<Redactor>,
     /// How much was searched, in bytes.
     searched: u64,
     /// Whether something was not searched.
@@ -39,16 +39,16 @@ impl SecretWarning {
     ///
     /// A setting is not valid.
     pub(crate) fn new(options: &RedactOptions) -> Result<Self, CommandError> {
-        let counting = Self::counting(options)?.map(Redaction::keeping_pseudonyms);
-        Ok(Self::with(counting))
+        let counting = Self::counting(options)?.map(Learner::keeping_pseudonyms);
+        Ok(Self::with(counting.map(Learner::finish)))
     }
 
-    fn with(redaction: Option<Redaction>) -> Self {
+    fn with(redaction: Option<Redactor>) -> Self {
         Self { redaction, searched: 0, is_partial: false }
     }
 
-    fn counting(options: &RedactOptions) -> Result<Option<Redaction>, CommandError> {
-        if options.redact { Ok(None) } else { options.key.redaction().map(Some) }
+    fn counting(options: &RedactOptions) -> Result<Option<Learner>, CommandError> {
+        if options.redact { Ok(None) } else { options.key.learner().map(Some) }
     }
 
     /// Prepares the count for a reel's events. A reel that was redacted by the same rules needs none.
@@ -57,8 +57,8 @@ impl SecretWarning {
     ///
     /// A setting is not valid.
     pub(crate) fn of_reel(options: &RedactOptions, header: &FileHeader) -> Result<Self, CommandError> {
-        let mut warning = Self::with(Self::counting(options)?);
-        let is_redacted = |redaction: &mut Redaction| header.notes.get(NOTE) == Some(&redaction.digest());
+        let mut warning = Self::with(Self::counting(options)?.map(Learner::finish));
+        let is_redacted = |redaction: &mut Redactor| header.notes.get(NOTE) == Some(&redaction.digest());
         warning.redaction.take_if(is_redacted);
         if let Some(redaction) = &mut warning.redaction {
             redaction.header(header);
@@ -108,7 +108,7 @@ impl SecretWarning {
     }
 
     /// What finds secrets in something of this length, unless enough was searched.
-    fn searching(&mut self, length: usize) -> Option<&mut Redaction> {
+    fn searching(&mut self, length: usize) -> Option<&mut Redactor> {
         let redaction = self.redaction.as_mut()?;
         let most = if redaction.report().different() > 0 { ENOUGH_SEARCHED } else { MOST_SEARCHED };
         self.is_partial |= self.searched >= most;
@@ -188,8 +188,10 @@ fn without_own_paths(report: &str) -> Cow<'_, str> {
 
 /// What a command prints or writes bit by bit: without its secrets, if the user wants that; otherwise, they are counted.
 pub(crate) struct Shared {
-    /// What finds secrets; `None` if the text is only seen.
-    redaction: Option<Redaction>,
+    /// What learns secrets until the first text is printed; `None` if the texts are only seen.
+    learner: Option<Learner>,
+    /// What finds them from then on.
+    redactor: Option<Redactor>,
     replaces: bool,
 }
 
@@ -201,10 +203,10 @@ impl Shared {
     /// A setting is not valid.
     pub(crate) fn new(options: &RedactOptions, is_only_seen: bool) -> Result<Self, CommandError> {
         let is_needed = options.redact || !is_only_seen;
-        let redaction = is_needed.then(|| options.key.redaction()).transpose()?;
+        let learner = is_needed.then(|| options.key.learner()).transpose()?;
         // What is only counted may come from a redacted reel.
-        let redaction = if options.redact { redaction } else { redaction.map(Redaction::keeping_pseudonyms) };
-        Ok(Self { redaction, replaces: options.redact })
+        let learner = if options.redact { learner } else { learner.map(Learner::keeping_pseudonyms) };
+        Ok(Self { learner, redactor: None, replaces: options.redact })
     }
 
     /// Learns the secrets of a recording that is reported on, if they are replaced.
@@ -213,30 +215,28 @@ impl Shared {
     ///
     /// It cannot be read.
     pub(crate) fn learn(&mut self, reel: &Path) -> Result<(), CommandError> {
-        match self.redaction.as_mut().filter(|_| self.replaces) {
-            Some(redaction) => learn(redaction, &TwicePath::of(Some(reel))?),
+        match self.learner.as_mut().filter(|_| self.replaces) {
+            Some(learner) => learn(learner, &TwicePath::of(Some(reel))?),
             None => Ok(()),
         }
     }
 
     /// Learns the secrets of a message that is reported on, if they are replaced.
     pub(crate) fn learn_message(&mut self, message: &[u8]) {
-        if let Some(redaction) = self.redaction.as_mut().filter(|_| self.replaces) {
-            redaction.learn_line(0, message);
+        if let Some(learner) = self.learner.as_mut().filter(|_| self.replaces) {
+            learner.learn_line(0, message);
         }
     }
 
-    /// Ends the messages of [`Self::learn_message`].
-    pub(crate) fn end_learning(&mut self) {
-        if let Some(redaction) = self.redaction.as_mut().filter(|_| self.replaces) {
-            redaction.end_learning();
-        }
+    fn redactor(&mut self) -> Option<&mut Redactor> {
+        self.redactor = self.learner.take().map(Learner::finish).or(self.redactor.take());
+        self.redactor.as_mut()
     }
 
     /// Returns a text as it is to be printed.
     pub(crate) fn text(&mut self, text: String) -> String {
-        let Some(redaction) = &mut self.redaction else { return text };
-        let redacted = redaction.text(&text);
+        let Some(redactor) = self.redactor() else { return text };
+        let redacted = redactor.text(&text);
         if self.replaces { redacted } else { text }
     }
 
@@ -248,15 +248,16 @@ impl Shared {
 
     /// Returns the payload of an event that is reported on. Its secrets are counted when they are reported.
     pub(crate) fn payload<'a>(&mut self, event: &Event<'a>) -> Cow<'a, [u8]> {
-        match self.redaction.as_mut().filter(|_| self.replaces) {
-            Some(redaction) => redaction.payload(event.header, event.payload),
+        let replaces = self.replaces;
+        match self.redactor().filter(|_| replaces) {
+            Some(redactor) => redactor.payload(event.header, event.payload),
             None => Cow::Borrowed(event.payload),
         }
     }
 
     /// Prints a note if there were secrets, and says what replaces them.
     pub(crate) fn print(&self) {
-        let count = self.redaction.as_ref().filter(|_| !self.replaces).map_or(0, |found| found.report().different());
+        let count = self.redactor.as_ref().filter(|_| !self.replaces).map_or(0, |found| found.report().different());
         if count > 0 {
             note(&format!("the report contains {}; --redact replaces secrets", counted(count, "possible secret")));
         }
@@ -270,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_search_ends_after_some_megabytes_and_sooner_if_it_has_found_something() {
-        let redaction = || Redaction::new(&Settings::default(), b"a key of sixteen").expect("no settings");
+        let redaction = || Learner::new(&Settings::default(), b"a key of sixteen").expect("no settings").finish();
         let mut clean = SecretWarning::with(Some(redaction()));
         let most = MOST_SEARCHED / 1000;
         assert!((0..most).all(|_| clean.searching(1000).is_some()) && !clean.is_partial);

@@ -94,11 +94,12 @@ pub(crate) fn redact(
     is_only_seen: bool,
 ) -> Result<(), CommandError> {
     if options.redact {
-        let mut redaction = options.key.redaction()?;
+        let mut learner = options.key.learner()?;
         if let Some(reel) = reel {
-            learn(&mut redaction, &TwicePath::of(Some(reel))?)?;
+            learn(&mut learner, &TwicePath::of(Some(reel))?)?;
         }
-        report.texts_mut().for_each(|text| *text = redaction.text(text));
+        let mut redactor = learner.finish();
+        report.texts_mut().for_each(|text| *text = redactor.text(text));
     } else if !is_only_seen {
         let mut warning = SecretWarning::new(options)?;
         report.texts_mut().for_each(|text| warning.take_text(text));

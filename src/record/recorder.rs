@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::platform::thread_priority;
 use crate::process::threads;
 use crate::sessions::recording_status::RecordingStatus;
-use crate::share::Redaction;
+use crate::share::LiveRedactor;
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Direction, Frame, Framing, LineFramer, PIECE};
 use open::Open;
@@ -60,7 +60,7 @@ pub(crate) struct RecorderOptions {
     /// Called with each problem once.
     pub complain: Box<dyn Fn(&str) + Send>,
     /// Removes secrets from every event before it is written.
-    pub redaction: Option<Redaction>,
+    pub redaction: Option<LiveRedactor>,
 }
 
 /// How recording went.
@@ -184,7 +184,7 @@ struct Work<T: ReelStore> {
     queue: Arc<Queue>,
     status: Arc<RecordingStatus>,
     complain: Box<dyn Fn(&str) + Send>,
-    redaction: Option<Redaction>,
+    redaction: Option<LiveRedactor>,
     reported: HashSet<String>,
     is_required: bool,
     is_given_up: bool,

@@ -12,7 +12,7 @@ use crate::record::queue::OnOverload;
 use crate::record::recorder::{Recorder, RecorderOptions, Summary};
 use crate::record::storage::{Files, ForwardOnly, ReelFile, ReelLocation, SingleReel, Sink, open_free};
 use crate::sessions::recording_status::RecordingStatus;
-use crate::share::Redaction;
+use crate::share::LiveRedactor;
 use crate::trace::FileHeader;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Signal, getpid, kill_process};
@@ -75,7 +75,7 @@ pub(crate) struct Plan<'a> {
     /// What to do if the queue is full.
     pub on_overload: OnOverload,
     /// Removes secrets from everything before it is written; given to the first recording.
-    pub redaction: Cell<Option<Redaction>>,
+    pub redaction: Cell<Option<LiveRedactor>>,
 }
 
 impl<'a> Plan<'a> {

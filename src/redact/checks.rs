@@ -2,10 +2,10 @@
 //! groups of a match.
 
 use super::encoding::percent_decoded;
+use super::groups::{Group as Match, Groups};
 use super::{names, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use regex::bytes::{Captures, Match};
 
 /// The longest run of characters that may be a random secret; longer ones are data.
 const LONGEST_RANDOM: usize = 128;
@@ -17,36 +17,55 @@ const LONGEST_PATH: usize = 256;
 /// The minimum length of a word that hardly any text contains.
 const LONG_WORD: usize = 16;
 
+/// As much of a block of PEM before a run is looked at. Unit: bytes.
+const LONGEST_BLOCK: usize = 8 << 10;
+
 /// As much of a statement before a password is looked at. Unit: bytes.
 const NEAR_STATEMENT: usize = 100;
 
-fn group<'a>(found: &Captures<'a>, number: usize) -> &'a [u8] {
+fn group<'a>(found: &Groups<'a>, number: usize) -> &'a [u8] {
     found.get(number).map_or(b"", |group| group.as_bytes())
 }
 
 /// Everything that matches.
-pub(super) fn any(_: &[u8], _: &Captures<'_>) -> bool {
+pub(super) fn any(_: &[u8], _: &Groups<'_>) -> bool {
     true
 }
 
+/// Everything but one character again and again, as in an example.
+pub(super) fn varied(_: &[u8], found: &Groups<'_>) -> bool {
+    let value = last(found);
+    value.iter().any(|byte| *byte != value[0])
+}
+
+fn last<'a>(found: &Groups<'a>) -> &'a [u8] {
+    found.iter().flatten().last().map_or(b"", |group| group.as_bytes())
+}
+
+/// What stands after a label of several words in another language.
+pub(super) fn foreign(_: &[u8], found: &Groups<'_>) -> bool {
+    let (name, value) = name_and_value(found);
+    names::is_foreign(&name) && is_convincing(value)
+}
+
 /// Everything but a placeholder.
-pub(super) fn not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn not_placeholder(_: &[u8], found: &Groups<'_>) -> bool {
     !names::is_placeholder(group(found, 1))
 }
 
 /// Everything but placeholders and plain numbers.
-pub(super) fn not_number(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn not_number(text: &[u8], found: &Groups<'_>) -> bool {
     not_placeholder(text, found) && !group(found, 1).iter().all(u8::is_ascii_digit)
 }
 
 /// Everything but a placeholder and punctuation. The last group is the value.
-pub(super) fn last_not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
-    let value = found.iter().flatten().last().map_or(&b""[..], |group| group.as_bytes());
+pub(super) fn last_not_placeholder(_: &[u8], found: &Groups<'_>) -> bool {
+    let value = last(found);
     !names::is_placeholder(value) && value.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
 /// A password in a statement of SQL. Without quotes (group 3), it may be a word of a sentence.
-pub(super) fn sql(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn sql(text: &[u8], found: &Groups<'_>) -> bool {
     let is_of_user = |value: &Match<'_>| {
         let before = &text[value.start().saturating_sub(NEAR_STATEMENT)..value.start()];
         before.to_ascii_lowercase().windows(6).any(|word| word == b" user ")
@@ -56,14 +75,14 @@ pub(super) fn sql(text: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// A value with a telling name: the last group, and the first one.
-pub(super) fn labelled(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn labelled(_: &[u8], found: &Groups<'_>) -> bool {
     let (name, value) = name_and_value(found);
     let name = name.rsplit(':').next().unwrap_or_default();
     names::is_secret(name) && !names::is_placeholder(value) && has_few_words(value)
 }
 
 /// The argument after a name, or of what a name says it sets: the last group, and the first one.
-pub(super) fn argument(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn argument(_: &[u8], found: &Groups<'_>) -> bool {
     const READING: [&str; 8] = ["get", "find", "has", "is", "read", "load", "fetch", "require"];
     let (name, value) = name_and_value(found);
     let called = name.rsplit('.').next().unwrap_or_default();
@@ -72,13 +91,15 @@ pub(super) fn argument(_: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// The password of a login. After `machine`, any word is one.
-pub(super) fn login(text: &[u8], found: &Captures<'_>) -> bool {
-    let is_netrc = found.get(0).is_some_and(|whole| text[whole.start()..].to_ascii_lowercase().starts_with(b"machine"));
+pub(super) fn login(_: &[u8], found: &Groups<'_>) -> bool {
+    let is_netrc = found
+        .get(0)
+        .is_some_and(|whole| whole.as_bytes().get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"machine")));
     let (_, value) = name_and_value(found);
     is_netrc && !names::is_placeholder(value) || is_convincing(value)
 }
 
-fn name_and_value<'a>(found: &Captures<'a>) -> (String, &'a [u8]) {
+fn name_and_value<'a>(found: &Groups<'a>) -> (String, &'a [u8]) {
     let mut groups = found.iter().skip(1).flatten().map(|group| group.as_bytes());
     let name = groups.next().unwrap_or_default();
     (String::from_utf8_lossy(name).into_owned(), groups.last().unwrap_or(name))
@@ -103,7 +124,7 @@ fn is_name(value: &[u8]) -> bool {
 }
 
 /// What a sentence says is a password, if no sentence goes on like that. Group 2 is the value.
-pub(super) fn told(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn told(_: &[u8], found: &Groups<'_>) -> bool {
     let value = group(found, 2);
     let inner = value.get(1..).unwrap_or_default();
     let is_mixed = inner.iter().any(u8::is_ascii_uppercase) && inner.iter().any(u8::is_ascii_lowercase);
@@ -111,7 +132,7 @@ pub(super) fn told(_: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// A word that is neither prose nor a name: with digits, letters of both cases or a symbol, and no part of a path.
-pub(super) fn mixed(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn mixed(_: &[u8], found: &Groups<'_>) -> bool {
     let value = group(found, 1);
     let has = |class: fn(&u8) -> bool| value.iter().any(class);
     let is_varied = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) || has_symbol(value);
@@ -122,16 +143,17 @@ pub(super) fn mixed(_: &[u8], found: &Captures<'_>) -> bool {
         && is_convincing(value)
 }
 
-/// A value that no prose contains: with a digit, or long and in mixed case.
-pub(super) fn random(_: &[u8], found: &Captures<'_>) -> bool {
-    is_unlike_prose(group(found, 1))
+/// A value that no prose contains: with a digit, or long and in mixed case. It is the last group.
+pub(super) fn random(_: &[u8], found: &Groups<'_>) -> bool {
+    let value = last(found);
+    is_unlike_prose(value) && !names::is_placeholder(value)
 }
 
 /// The same, or a long word that is not an ordinary one.
-pub(super) fn credentials(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn credentials(_: &[u8], found: &Groups<'_>) -> bool {
     let value = group(found, 1);
     let is_word = value.len() >= LONG_WORD && value.iter().all(u8::is_ascii_alphabetic);
-    is_unlike_prose(value) || is_word && !words::is_ordinary(value)
+    !names::is_placeholder(value) && (is_unlike_prose(value) || is_word && !words::is_ordinary(value))
 }
 
 fn is_unlike_prose(value: &[u8]) -> bool {
@@ -141,32 +163,39 @@ fn is_unlike_prose(value: &[u8]) -> bool {
 }
 
 /// Base64 of `user:password`.
-pub(super) fn basic(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn basic(_: &[u8], found: &Groups<'_>) -> bool {
     let Ok(decoded) = BASE64.decode(group(found, 1)) else { return false };
     decoded.contains(&b':') && std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control))
 }
 
 /// A parameter with a telling name: the last group, and the first one.
-pub(super) fn parameter(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn parameter(_: &[u8], found: &Groups<'_>) -> bool {
     let (name, value) = name_and_value(found);
     let name = percent_decoded(name.as_bytes());
     names::is_secret_parameter(&String::from_utf8_lossy(&name)) && !names::is_placeholder(value)
 }
 
 /// A flag with a telling name. Group 2 is the value.
-pub(super) fn flag(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn flag(_: &[u8], found: &Groups<'_>) -> bool {
     let (name, value) = (String::from_utf8_lossy(group(found, 1)), group(found, 2));
-    names::is_reporting(&name) && !names::is_placeholder(value) && (name.len() > 2 || is_unlike_prose(value))
+    // Another detector looks into the cookies of a command line.
+    let is_cookie = name.ends_with("cookie") && value.contains(&b'=');
+    names::is_reporting(&name)
+        && !is_cookie
+        && !names::is_placeholder(value)
+        && (name.len() > 2 || is_unlike_prose(value))
 }
 
 /// A value after a telling name and `=` or `:`. Group 2 is the value. Code (`token = read()`) and prose (`token: the …`)
 /// are not meant.
-pub(super) fn assignment(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn assignment(text: &[u8], found: &Groups<'_>) -> bool {
     let (Some(name), Some(value)) = (found.get(1), found.get(2)) else { return false };
     if !names::is_secret(&String::from_utf8_lossy(name.as_bytes())) || names::is_placeholder(value.as_bytes()) {
         return false;
     }
-    let is_call = matches!(text.get(value.end()), Some(b'(' | b'[' | b'{'));
+    // The name of a test, as in `test_token.py::test_1`.
+    let is_path = value.as_bytes().starts_with(b":");
+    let is_call = is_path || matches!(text.get(value.end()), Some(b'(' | b'[' | b'{'));
     let is_tight = text.get(name.end()..value.start()) == Some(b"=");
     let ends_like_prose = matches!(value.as_bytes().last(), Some(b'.' | b':' | b'?' | b'!'));
     let is_random = is_unlike_prose(value.as_bytes()) && !ends_like_prose || has_symbol(value.as_bytes());
@@ -176,10 +205,11 @@ pub(super) fn assignment(text: &[u8], found: &Captures<'_>) -> bool {
 
 /// Whether a name and its value, a word that is not ordinary, are all of a line, as in YAML.
 fn is_line(text: &[u8], name: Match<'_>, value: Match<'_>) -> bool {
-    let before = text[..name.start()].rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    let after = text[value.end()..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let is_free = |part: &[u8]| part.iter().all(|byte| byte.is_ascii_whitespace() || b"-\"'".contains(byte));
-    is_free(before) && is_free(after) && !words::is_ordinary(value.as_bytes())
+    let is_free = |byte: &u8| byte.is_ascii_whitespace() || b"-\"'".contains(byte);
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b'\n');
+    let before = text[..name.start()].iter().rev().find(|byte| **byte == b'\n' || !is_free(byte));
+    let after = text[value.end()..].iter().find(|byte| **byte == b'\n' || !is_free(byte));
+    is_end(before) && is_end(after) && !words::is_ordinary(value.as_bytes())
 }
 
 fn has_symbol(value: &[u8]) -> bool {
@@ -187,7 +217,7 @@ fn has_symbol(value: &[u8]) -> bool {
 }
 
 /// The number of a payment card: begins like one and has the right check digit.
-pub(super) fn card(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn card(text: &[u8], found: &Groups<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let digits: Vec<u8> =
         place.as_bytes().iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
@@ -234,7 +264,7 @@ fn has_digit_beside(text: &[u8], place: Match<'_>) -> bool {
 }
 
 /// An international bank account number (ISO 13616), by its check sum.
-pub(super) fn iban(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn iban(_: &[u8], found: &Groups<'_>) -> bool {
     let plain: Vec<u8> = group(found, 1).iter().copied().filter(|byte| *byte != b' ').collect();
     if !(15..=34).contains(&plain.len()) {
         return false;
@@ -247,7 +277,7 @@ pub(super) fn iban(_: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// An address of a person: not one of documentation, of git, or the name of a file.
-pub(super) fn email(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn email(text: &[u8], found: &Groups<'_>) -> bool {
     const RESERVED: [&str; 8] =
         ["example.com", "example.org", "example.net", "test", "invalid", "localhost", "local", "example"];
     const FILES: [&str; 12] = ["png", "jpg", "jpeg", "gif", "svg", "webp", "js", "ts", "json", "py", "md", "service"];
@@ -264,7 +294,7 @@ pub(super) fn email(text: &[u8], found: &Captures<'_>) -> bool {
 }
 
 /// A user's name in the path of a home folder, unless many have it.
-pub(super) fn user(_: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn user(_: &[u8], found: &Groups<'_>) -> bool {
     !is_common_user(group(found, 1))
 }
 
@@ -299,15 +329,23 @@ pub(super) fn is_common_user(name: &[u8]) -> bool {
 }
 
 /// A run of characters that looks random: all classes of characters, mixed as words are not.
-pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
+pub(super) fn entropy(text: &[u8], found: &Groups<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let run = place.as_bytes();
+    if is_in_run(text[..place.start()].last()) || is_in_run(text.get(place.end())) {
+        return false;
+    }
     // A part of a path is a secret only if it would be one alone.
-    let runs = match is_in_path(text, place) {
+    let runs = match is_in_path(text, place.clone()) {
         true => run.split(|byte| *byte == b'/').filter(|part| part.len() >= SHORTEST_RANDOM).collect(),
         false => vec![run],
     };
-    !is_digest(text, place) && runs.into_iter().any(is_random)
+    !is_digest(text, place.clone()) && !is_public(text, &place) && runs.into_iter().any(is_random)
+}
+
+/// Whether a byte beside a run of the pattern belongs to it, so that the run is longer than any that is looked at.
+fn is_in_run(byte: Option<&u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/_-".contains(byte))
 }
 
 fn is_random(run: &[u8]) -> bool {
@@ -360,9 +398,18 @@ fn bits(run: &[u8]) -> f64 {
 fn is_digest(text: &[u8], place: Match<'_>) -> bool {
     let start = place.start().saturating_sub(8);
     let around = text[start..place.end()].to_ascii_lowercase();
-    [&b"sha1"[..], b"sha256", b"sha384", b"sha512", b"md5"]
+    [&b"sha1"[..], b"sha256", b"sha384", b"sha512", b"md5", b"h1:"]
         .iter()
         .any(|name| memchr::memmem::find(&around, name).is_some())
+}
+
+/// Whether the run belongs to a public key or a certificate.
+fn is_public(text: &[u8], place: &Match<'_>) -> bool {
+    let before = &text[place.start().saturating_sub(LONGEST_BLOCK)..place.start()];
+    let Some(begin) = memchr::memmem::rfind(before, b"-----BEGIN ") else { return false };
+    let block = &before[begin..];
+    let has = |word: &[u8]| memchr::memmem::find(block, word).is_some();
+    !has(b"PRIVATE") && !has(b"-----END")
 }
 
 /// Whether the run is base64 of text, of an image or of compressed data, which are searched in another way or no secrets.
@@ -387,9 +434,11 @@ mod tests {
 
     #[test]
     fn a_random_folder_is_no_secret_and_a_long_random_segment_is() {
-        let pattern = regex::bytes::Regex::new("([A-Za-z0-9+/_=-]{24,})").expect("a pattern");
-        let is_secret =
-            |text: &str| pattern.captures_iter(text.as_bytes()).any(|found| entropy(text.as_bytes(), &found));
+        let pattern = super::super::pattern::Pattern::new("([A-Za-z0-9+/_=-]{24,})");
+        let is_secret = |text: &str| {
+            let found = pattern.find(text.as_bytes(), 0..text.len());
+            found.is_some_and(|found| entropy(text.as_bytes(), &found))
+        };
         assert!(!is_secret("File \"/tmp/tmp.3fIDDEqyJh/Weather2-Server/a\", line 3"));
         assert!(!is_secret("cannot open /tmp/tmp.3fIDDEqyJh/K8zW2-b_Q/R7"));
         assert!(is_secret("/srv/3fIDDEqyJhK8zW2bQR7xT4mN9v/a"), "one segment is long enough");

@@ -1,17 +1,17 @@
 //! The list of detectors: what a secret looks like. Written from the published formats of tokens.
 //!
-//! A line of the list has a name, the texts of which one must occur (so that the pattern runs rarely), the pattern and an
-//! example. The last group of the pattern is the secret; what is before it, such as the prefix of a token, stays. A
-//! pattern that begins with `~` must begin a word. If two detectors find overlapping secrets, the earlier one counts.
+//! A line of the list has a name, what must be near a secret (the search looks for that alone, and runs the pattern only
+//! there), the pattern and an example. The last group of the pattern is the secret; what is before it, such as the prefix of
+//! a token, stays. A pattern that begins with `~` must begin a word. A group that ends with `{n,256}` goes on to the end of
+//! its run. If two detectors find overlapping secrets, the earlier one counts.
 
 mod contexts;
 mod tokens;
 
 use super::checks;
-use super::classes::Classes;
+use super::groups::Groups;
 use super::pseudonym::Kind;
 use contexts::CONTEXTS;
-use regex::bytes::Captures;
 use tokens::TOKENS;
 
 /// How bad it is if the text becomes known.
@@ -38,7 +38,40 @@ impl Severity {
 }
 
 /// Whether a match is a secret: gets the text and the pattern's groups.
-pub(crate) type Check = fn(&[u8], &Captures<'_>) -> bool;
+pub(crate) type Check = fn(&[u8], &Groups<'_>) -> bool;
+
+/// What must be near a secret.
+#[derive(Clone, Copy, Debug)]
+pub enum Near {
+    /// One of these texts, in lower case.
+    Text(&'static [&'static str]),
+    /// A name that suggests a secret, and one of these bytes nearby.
+    Name(NameOf, &'static [u8]),
+    /// A long run of characters of a class.
+    Run(Run),
+}
+
+/// What a name is the name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameOf {
+    /// A member, a variable, an element or a column.
+    Value,
+    /// An option of a program.
+    Flag,
+    /// A parameter of a URL or a form.
+    Parameter,
+}
+
+/// The characters of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// Those of tokens: at least 24.
+    Token,
+    /// Digits with spaces and hyphens between them: at least 13 digits.
+    Digits,
+    /// Upper-case letters and digits with spaces between them, as in account numbers: at least 15.
+    Account,
+}
 
 /// One kind of secret.
 #[derive(Clone, Copy)]
@@ -47,12 +80,14 @@ pub struct Detector {
     pub name: &'static str,
     /// How bad it is if the secret becomes known.
     pub severity: Severity,
-    /// The texts of which one must occur, in lower case; none if the pattern must always run.
-    pub keywords: &'static [&'static str],
+    /// What must be near.
+    pub near: Near,
+    /// How far before that a match may begin, if not right there. Unit: bytes.
+    pub(crate) reach: usize,
     /// The pattern; its last group is the secret.
     pub pattern: &'static str,
     /// What else must hold.
-    pub check: Check,
+    pub(crate) check: Check,
     /// What a pseudonym of the secret must look like.
     pub kind: Kind,
     /// An example for [`sample`].
@@ -61,16 +96,14 @@ pub struct Detector {
     pub at_capture: bool,
     /// Whether the secret is recognised by its own shape.
     pub is_shape: bool,
-    /// How many characters of each class a text must have in which there is such a secret.
-    pub(crate) least: Classes,
     /// The length of all such secrets, without what stays; 0 if they differ.
     pub(crate) length: usize,
 }
 
 impl Detector {
-    /// The same, for texts with at least as many characters of each class.
-    const fn needing(self, least: Classes) -> Self {
-        Self { least, ..self }
+    /// The same, for matches that may begin this far before what is near.
+    const fn reaching(self, reach: usize) -> Self {
+        Self { reach, ..self }
     }
 
     /// The same, for secrets that all have this length.
@@ -79,25 +112,23 @@ impl Detector {
     }
 }
 
+/// How far before what is near most matches begin, at most. Unit: bytes.
+const REACH: usize = 96;
+
 /// A token with a shape of its own.
-const fn token(
-    name: &'static str,
-    keywords: &'static [&'static str],
-    pattern: &'static str,
-    example: &'static str,
-) -> Detector {
-    let (severity, check, kind) = (Severity::High, checks::any as Check, Kind::Token);
+const fn token(name: &'static str, near: Near, pattern: &'static str, example: &'static str) -> Detector {
+    let (severity, check, kind) = (Severity::High, checks::varied as Check, Kind::Token);
     Detector {
         name,
         severity,
-        keywords,
+        near,
+        reach: 0,
         pattern,
         check,
         kind,
         example,
         at_capture: true,
         is_shape: true,
-        least: Classes::NONE,
         length: 0,
     }
 }
@@ -107,21 +138,21 @@ const fn checked(
     name: &'static str,
     severity: Severity,
     kind: Kind,
-    (keywords, pattern): (&'static [&'static str], &'static str),
+    (near, pattern): (Near, &'static str),
     check: Check,
     example: &'static str,
 ) -> Detector {
     Detector {
         name,
         severity,
-        keywords,
+        near,
+        reach: REACH,
         pattern,
         check,
         kind,
         example,
         at_capture: !matches!(severity, Severity::Low),
         is_shape: false,
-        least: Classes::NONE,
         length: 0,
     }
 }

@@ -52,6 +52,25 @@ pub(crate) fn decoded(run: &[u8]) -> Option<Decoded> {
     Some(Decoded { text, engine, is_wide, cut_short: cut_short.to_vec() })
 }
 
+/// Returns whether base64 may be that of text, as far as its first characters show.
+pub(crate) fn may_be_text(run: &[u8]) -> bool {
+    let value = |byte: u8| match byte {
+        b'A'..=b'Z' => u32::from(byte - b'A'),
+        b'a'..=b'z' => u32::from(byte - b'a') + 26,
+        b'0'..=b'9' => u32::from(byte - b'0') + 52,
+        b'+' | b'-' => 62,
+        _ => 63,
+    };
+    let mut bytes = run.chunks_exact(4).take(4).flat_map(|four| {
+        let bits = four.iter().fold(0, |bits, byte| bits << 6 | value(*byte));
+        [(bits >> 16) as u8, (bits >> 8) as u8, bits as u8]
+    });
+    let first = bytes.next().unwrap_or_default();
+    let is_wide = bytes.clone().next() == Some(0);
+    let is_text = |byte: u8| byte >= b' ' && byte != 0x7f || byte.is_ascii_whitespace();
+    is_text(first) && (first < 0x80 || first >= 0xc2) && (is_wide || bytes.all(is_text))
+}
+
 fn with_engines(run: &[u8]) -> Option<(Vec<u8>, &'static GeneralPurpose)> {
     let engines: [&'static GeneralPurpose; 4] = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD];
     engines.iter().find_map(|engine| Some((engine.decode(run).ok()?, *engine)))

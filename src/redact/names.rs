@@ -29,7 +29,12 @@ const TELLING: [&str; 22] = [
 ];
 
 /// The same in other languages, also as parts of words (`Hauptpasswort`) and divided (`mot de passe`). Lower case.
-pub(crate) const FOREIGN: [&str; 39] = [
+pub(super) const FOREIGN: [&str; 44] = [
+    "parola d'ordine",
+    "mật khẩu",
+    "clé api",
+    "api-schlüssel",
+    "密钥",
     "passwort",
     "kennwort",
     "zugangsdaten",
@@ -62,8 +67,8 @@ pub(crate) const FOREIGN: [&str; 39] = [
     "лозинка",
     "κωδικός",
     "סיסמה",
-    "كلمةالمرور",
-    "كلمةالسر",
+    "كلمة المرور",
+    "كلمة السر",
     "密码",
     "密碼",
     "口令",
@@ -141,6 +146,39 @@ const WHOLE: [&str; 11] = ["key", "pat", "pw", "pwd", "pass", "pin", "otp", "sig
 const PARAMETERS: [&str; 10] =
     ["code", "sig", "jwt", "state", "sign", "assertion", "client_assertion", "code_verifier", "saml", "hmac"];
 
+/// Texts of which every telling name contains one, in lower case; beside them, the words of [`FOREIGN`].
+pub(super) const VOCABULARY: [&str; 26] = [
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "jwt",
+    "bearer",
+    "auth",
+    "dpop",
+    "otp",
+    "cvv",
+    "cvc",
+    "pw",
+    "pin",
+    "pat",
+    "psk",
+    "cookie",
+    "code",
+    "verifier",
+    "sig",
+    "mdp",
+    "state",
+    "assertion",
+    "saml",
+    "hmac",
+];
+
+/// Those that tell nothing alone, but perhaps with the words beside them.
+pub(super) const IN_PHRASES: [&str; 3] = ["key", "code", "verifier"];
+
 /// The minimum length of a name whose pseudonym is likely to contain a short word.
 const LONG: usize = 32;
 /// The minimum length of a word that random letters hardly ever contain.
@@ -198,14 +236,56 @@ pub(crate) fn is_secret(name: &str) -> bool {
         "token" => previous.is_none_or(|word| !NOT_OF_TOKEN.contains(&word)),
         "key" => previous.is_some_and(|word| OF_KEY.contains(&word)),
         "pass" | "pw" | "pin" | "pat" | "psk" => true,
-        "cookie" => true,
+        "cookie" | "cookies" => true,
         _ => words.iter().any(|word| TELLING.contains(&word.as_str())) || has_anywhere(&words.concat()),
     }
 }
 
 /// Whether the words of a name, without what divides them, contain that of a secret.
 fn has_anywhere(joined: &str) -> bool {
-    ANYWHERE.iter().chain(&FOREIGN).any(|word| joined.contains(word)) || joined == "mdp"
+    ANYWHERE.iter().any(|word| joined.contains(word)) || joined == "mdp" || has_foreign(joined)
+}
+
+fn has_foreign(joined: &str) -> bool {
+    let is_in = |word: &&str| match word.contains([' ', '-', '\'']) {
+        true => joined.contains(&word.replace([' ', '-', '\''], "")),
+        false => joined.contains(*word),
+    };
+    let is_ascii = joined.is_ascii();
+    FOREIGN.iter().any(|word| (!is_ascii || word.is_ascii()) && is_in(&word))
+}
+
+/// Returns whether a label in another language suggests a secret.
+pub(super) fn is_foreign(name: &str) -> bool {
+    let joined = words(name).concat();
+    has_foreign(&joined) || ["motdepasse", "motpasse"].contains(&joined.as_str())
+}
+
+/// Returns whether the name of a variable or header, as it stands in settings, is that of a key: `DIFY_KEY`.
+pub(crate) fn is_key_of_settings(name: &str) -> bool {
+    const OTHER: [&str; 9] =
+        ["primary", "foreign", "public", "sort", "cache", "partition", "row", "hot", "idempotency"];
+    let words = words(name);
+    matches!(&words[..], [.., before, last] if last == "key" && !OTHER.contains(&before.as_str()))
+}
+
+/// Returns whether a value with this name is public, however random it looks.
+pub(super) fn is_public(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "public",
+        "publickey",
+        "digest",
+        "integrity",
+        "checksum",
+        "hash",
+        "fingerprint",
+        "etag",
+        "sha",
+        "sha256",
+        "sha512",
+        "thumbprint",
+    ];
+    words(name).iter().any(|word| WORDS.contains(&word.as_str())) || ["x", "y", "n", "kid"].contains(&name)
 }
 
 /// Returns whether the random letters of a name's pseudonym are likely to contain a short word.
@@ -239,7 +319,12 @@ pub(crate) fn is_reporting(name: &str) -> bool {
 /// Names that contain such a part and mean something else.
 fn is_plain(name: &str) -> bool {
     let is_path = ["-file", "_file", "-path", "_path"].iter().any(|end| name.ends_with(end));
-    is_path || name == "author" || name == "authors" || name.starts_with("author-") || name.ends_with("-author")
+    is_path
+        || name.ends_with("tokens")
+        || name == "author"
+        || name == "authors"
+        || name.starts_with("author-")
+        || name.ends_with("-author")
 }
 
 /// Returns whether the value of a query parameter is a secret.
@@ -291,7 +376,32 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     text.is_empty()
         || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
         || ["${", "{{", "<", "$", "%("].iter().any(|start| text.starts_with(start))
-        || text.chars().all(|found| matches!(found, '*' | '.' | '…' | '•' | 'x' | 'X'))
+        || ["process.env", "import.meta.env", "os.environ", "os.getenv"].iter().any(|start| text.starts_with(start))
+        || text.len() > 2 && text.starts_with('%') && text.ends_with('%')
+        || is_for_readers(text)
+        || is_blank(text.rsplit(['-', '_']).next().unwrap_or_default())
+        || is_blank(text)
+}
+
+/// Whether nothing but dots, asterisks and crosses is left of a value.
+fn is_blank(text: &str) -> bool {
+    text.len() > 2 && text.chars().all(|found| matches!(found, '*' | '.' | '…' | '•' | 'x' | 'X'))
+}
+
+/// Whether a value asks its readers to put in their own: `your-api-key-here`, `CHANGE_ME`.
+fn is_for_readers(text: &str) -> bool {
+    const STARTS: [&str; 8] = ["your", "changeme", "change", "replace", "insert", "enter", "put", "placeholder"];
+    let is_word = |found: char| found.is_ascii_alphabetic() || matches!(found, '-' | '_' | ' ' | '[' | ']');
+    if !text.chars().all(is_word) {
+        return false;
+    }
+    let lower = text.to_ascii_lowercase();
+    let mut words = lower.split(|found: char| !found.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let others = words.count();
+    first == "changeme"
+        || text == "[REDACTED]"
+        || others > 0 && (STARTS.contains(&first) || ["-here", "_here"].iter().any(|end| lower.ends_with(end)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! same secret gets the same pseudonym under the same key. Without the key, a guess cannot be tested.
 
 use ring::hmac;
+use std::borrow::Cow;
 
 /// What [`Pseudonyms::of`] puts at the beginning of a pseudonym, so that everyone recognises it, also without the key.
 const MARKS: [&[u8]; 3] = [b"redacted", b"REDACTED", HEX_MARK];
@@ -18,6 +19,8 @@ const MARKED_HEX: usize = 16;
 
 /// How many pseudonyms of a secret are tried, until one looks as wanted.
 const MAX_ATTEMPTS: u8 = 128;
+/// Of a longer secret, the pseudonym is made of its digest. Unit: bytes.
+const LONGEST_SEED: usize = 4096;
 /// Of a longer secret, only one is made. Unit: bytes.
 const MAX_LIKE: usize = 256;
 
@@ -60,11 +63,13 @@ impl Pseudonyms {
     /// is possible, `has` returns the same for both.
     pub(crate) fn like(&self, secret: &[u8], kind: Kind, has: fn(&[u8]) -> bool) -> Vec<u8> {
         let Some(key) = &self.0 else { return anonymous(secret) };
+        if secret.len() > MAX_LIKE {
+            return Keyed { key, attempt: 0 }.of(secret, kind);
+        }
         let wanted = has(secret);
         let mut attempts = (0..MAX_ATTEMPTS).map(|attempt| Keyed { key, attempt }.of(secret, kind));
         let first = attempts.next().unwrap_or_default();
-        let is_it = has(&first) == wanted || secret.len() > MAX_LIKE;
-        if is_it { first } else { attempts.find(|made| has(made) == wanted).unwrap_or(first) }
+        if has(&first) == wanted { first } else { attempts.find(|made| has(made) == wanted).unwrap_or(first) }
     }
 
     /// Returns a pseudonym whatever it looks like.
@@ -180,13 +185,18 @@ fn alphabet(text: &[u8]) -> (Vec<u8>, &'static [u8]) {
 /// Bytes that depend on a key and a secret, as many as needed.
 struct Random<'a> {
     keyed: &'a Keyed<'a>,
-    secret: &'a [u8],
+    secret: Cow<'a, [u8]>,
     block: Vec<u8>,
     blocks: u32,
 }
 
 impl<'a> Random<'a> {
     fn new(keyed: &'a Keyed<'a>, secret: &'a [u8]) -> Self {
+        // Each block is made of all of the secret.
+        let secret = match secret.len() {
+            0..=LONGEST_SEED => Cow::Borrowed(secret),
+            _ => Cow::Owned(hmac::sign(keyed.key, secret).as_ref().to_vec()),
+        };
         Self { keyed, secret, block: Vec::new(), blocks: 0 }
     }
 
@@ -204,7 +214,7 @@ impl<'a> Random<'a> {
                 context.update(&[self.keyed.attempt]);
             }
             context.update(&self.blocks.to_le_bytes());
-            context.update(self.secret);
+            context.update(&self.secret);
             self.block = context.sign().as_ref().to_vec();
             self.blocks += 1;
         }

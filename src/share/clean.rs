@@ -1,103 +1,102 @@
-//! Remembers short texts without secrets. Most of a session's names and values are repeated in every message; they are
-//! searched once.
+//! Remembers the events in which the first pass found nothing. The second one has to search them only if a secret that is
+//! known from elsewhere may be in them.
 
-use std::cell::RefCell;
+use super::known::Known;
+use crate::trace::EventHeader;
+use aho_corasick::AhoCorasick;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use std::collections::HashSet;
+use std::hash::BuildHasher;
+use std::mem::discriminant;
 
-/// The maximum length of a text with its name, in bytes.
-const MAX_TEXT_BYTES: usize = 96;
-/// The maximum number of texts; with it, all of them are forgotten.
-const MAX_TEXTS: usize = 16 << 10;
-/// What divides the name from the text; no UTF-8 has this byte.
-const DIVIDER: u8 = 0xff;
+/// The maximum number of events that are remembered.
+const MAX_EVENTS: usize = 1 << 20;
+/// The maximum number of known secrets; with more, all events are searched.
+const MAX_SECRETS: usize = 2000;
+/// The shortest part of a secret that is looked for.
+const SHORTEST_PART: usize = 4;
 
-/// Texts without secrets, each with the name that describes it.
+/// The events without secrets, as far as they are remembered.
 #[derive(Default)]
 pub(super) struct Clean {
-    inner: RefCell<Inner>,
-}
-
-#[derive(Default)]
-struct Inner {
-    /// The name and the text that were asked for last.
-    key: Vec<u8>,
-    texts: HashSet<Vec<u8>, foldhash::fast::RandomState>,
+    /// Hashes of the events.
+    events: HashSet<u64, foldhash::fast::RandomState>,
+    /// Finds what stands in an event in which there is a known secret.
+    traces: Option<AhoCorasick>,
 }
 
 impl Clean {
-    /// Returns whether `search` finds nothing in a text. It is called if the text is not known to be clean.
-    pub(super) fn is_clean(&self, name: Option<&str>, text: &[u8], search: impl FnOnce() -> bool) -> bool {
-        let length = text.len() + name.map_or(0, str::len);
-        if length >= MAX_TEXT_BYTES || text.contains(&DIVIDER) {
-            return search();
+    /// Remembers an event in which nothing was found, and in which no encoding hides a text.
+    pub(super) fn add(&mut self, header: &EventHeader, payload: &[u8]) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.insert(self.hash(header, payload));
         }
-        if self.inner.borrow_mut().has(name, text) {
-            return true;
-        }
-        let is_clean = search();
-        if is_clean {
-            self.inner.borrow_mut().add(name, text);
-        }
-        is_clean
     }
 
-    /// Forgets all texts, because from now on more is a secret.
-    pub(super) fn clear(&self) {
-        self.inner.borrow_mut().texts.clear();
+    /// Returns whether nothing was found in an event.
+    pub(super) fn has(&self, header: &EventHeader, payload: &[u8]) -> bool {
+        self.events.contains(&self.hash(header, payload))
+    }
+
+    /// Forgets all events, because more is a secret from now on.
+    pub(super) fn clear(&mut self) {
+        self.events.clear();
+    }
+
+    /// Prepares the second pass.
+    pub(super) fn end(&mut self, known: &Known) {
+        let texts: Option<Vec<Vec<u8>>> = match known.secrets().count() {
+            0..=MAX_SECRETS => known.secrets().map(traces).collect::<Option<Vec<_>>>().map(|texts| texts.concat()),
+            _ => None,
+        };
+        match texts.and_then(|texts| AhoCorasick::new(texts).ok()) {
+            Some(traces) => self.traces = Some(traces),
+            None => self.clear(),
+        }
+    }
+
+    /// Returns whether an event stays as it is.
+    pub(super) fn stays(&self, header: &EventHeader, payload: &[u8]) -> bool {
+        self.has(header, payload) && !self.traces.as_ref().is_none_or(|traces| traces.is_match(payload))
+    }
+
+    fn hash(&self, header: &EventHeader, payload: &[u8]) -> u64 {
+        self.events.hasher().hash_one((discriminant(&header.kind), discriminant(&header.framing), payload))
     }
 }
 
-impl Inner {
-    fn set_key(&mut self, name: Option<&str>, text: &[u8]) {
-        self.key.clear();
-        if let Some(name) = name {
-            self.key.extend_from_slice(name.as_bytes());
-            self.key.push(DIVIDER);
+/// Returns what stands in an event in which there is a secret: its longest part that has the same form in strings, URLs and
+/// markup, or its base64, which depends on what precedes it. `None` if no part is long enough.
+fn traces(secret: &Vec<u8>) -> Option<Vec<Vec<u8>>> {
+    let parts = secret.split(|byte| !byte.is_ascii_alphanumeric());
+    let part = parts.max_by_key(|part| part.len()).filter(|part| part.len() >= SHORTEST_PART)?;
+    let mut all = vec![part.to_vec()];
+    for before in 0..3 {
+        let text = [&[0; 3][..before], &secret[..]].concat();
+        for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+            let encoded = engine.encode(&text).into_bytes();
+            all.push(encoded[(before * 8).div_ceil(6)..text.len() * 8 / 6].to_vec());
         }
-        self.key.extend_from_slice(text);
     }
-
-    fn has(&mut self, name: Option<&str>, text: &[u8]) -> bool {
-        self.set_key(name, text);
-        self.texts.contains(&self.key)
-    }
-
-    /// Adds a text. The search may have asked for other texts, so the key is made again.
-    fn add(&mut self, name: Option<&str>, text: &[u8]) {
-        if self.texts.len() == MAX_TEXTS {
-            self.texts.clear();
-        }
-        self.set_key(name, text);
-        self.texts.insert(self.key.clone());
-    }
+    Some(all)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::engine::general_purpose::STANDARD;
 
     #[test]
-    fn a_clean_text_is_searched_once_under_each_name() {
-        let clean = Clean::default();
-        assert!(clean.is_clean(None, b"x", || true) && clean.is_clean(Some("token"), b"x", || true));
-        assert!(clean.is_clean(None, b"x", || false), "it is known");
-        assert!(!clean.is_clean(Some("password"), b"x", || false), "under this name, it is not");
-        assert!(!clean.is_clean(Some("password"), b"x", || false), "what is a secret is not remembered");
-        clean.clear();
-        assert!(!clean.is_clean(None, b"x", || false));
-    }
-
-    #[test]
-    fn names_and_texts_are_not_mixed_up_and_there_is_a_limit() {
-        let clean = Clean::default();
-        assert!(clean.is_clean(Some("a"), b"b", || true));
-        assert!(!clean.is_clean(None, b"ab", || false) && !clean.is_clean(Some("ab"), b"", || false));
-        assert!(!clean.is_clean(None, b"a\xffb", || false));
-        for number in 0..2 * MAX_TEXTS {
-            assert!(clean.is_clean(None, number.to_string().as_bytes(), || true));
-            assert!(clean.inner.borrow().texts.len() <= MAX_TEXTS);
+    fn the_traces_of_a_secret_are_in_texts_and_data_with_it() {
+        let secret = b"p%ss/w0rd+f\xff?>x".to_vec();
+        let search = AhoCorasick::new(traces(&secret).expect("it is long")).expect("texts");
+        for before in 0..9 {
+            let data = [&vec![0xfe; before][..], &secret, b"\xfe\xfe"].concat();
+            assert!(search.is_match(&STANDARD.encode(&data)), "{before}");
+            assert!(search.is_match(&URL_SAFE_NO_PAD.encode(&data)), "{before}");
         }
-        assert!(clean.is_clean(None, &[b'x'; MAX_TEXT_BYTES], || true));
-        assert!(!clean.is_clean(None, &[b'x'; MAX_TEXT_BYTES], || false), "long texts are not remembered");
+        assert!(search.is_match("p%25ss%2Fw0rd") && !search.is_match("password"));
+        assert!(traces(&b"ab-cd-ef".to_vec()).is_none());
     }
 }

@@ -5,7 +5,8 @@ use super::lanes::{Part, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
 use super::report::SecretId;
-use crate::redact::{Kind, REDACTED, Suspects, redact_arguments, redact_header_keeping, redact_target, redact_url};
+use super::touched::Touched;
+use crate::redact::{Kind, REDACTED, redact_arguments, redact_header_keeping, redact_target, redact_url};
 use crate::trace::{EventHeader, EventKind};
 use crate::wire::{Framing, json};
 use ciborium::Value;
@@ -68,6 +69,7 @@ impl Replacer {
         found: &mut Vec<Found>,
     ) -> Option<Change> {
         if let (EventKind::Message, Some(opened)) = (header.kind, Opened::of(payload)) {
+            self.has_hidden.set(true);
             let edits = self.message(&opened.text, Context::at(&String::new), &|_| Vec::new(), found);
             let redacted = applied(&opened.text, &edits);
             return if edits.is_empty() { None } else { opened.compress(&redacted).ok().map(Change::Whole) };
@@ -75,14 +77,10 @@ impl Replacer {
         if !matches!(header.kind, EventKind::Message | EventKind::Stderr) {
             return self.map(payload, found);
         }
-        let suspects = if parts.is_none() { self.suspects(payload) } else { None };
-        if suspects.as_ref().is_some_and(Suspects::is_empty) {
-            return None;
-        }
         let own = |text: u32| parts.map(|parts| parts((header.seq, text))).unwrap_or_default();
         match (header.kind, header.framing) {
             (EventKind::Message, Framing::Fragment) => Change::of(self.whole("message", payload, &own(0), found)),
-            (EventKind::Message, framing) => self.framed(framing, payload, suspects.as_ref(), &own, found),
+            (EventKind::Message, framing) => self.framed(framing, payload, None, &own, found),
             _ => Change::of(self.whole("stderr", payload, &own(0), found)),
         }
     }
@@ -100,7 +98,7 @@ impl Replacer {
                 Change::of(self.around(payload, &places))
             }
             (EventKind::Message, framing, Some(places)) => {
-                let touched = Suspects::at(places.iter().map(|place| place.start).collect());
+                let touched = Touched::at(places.iter().map(|place| place.start).collect());
                 self.framed(framing, payload, Some(&touched), &|_| Vec::new(), &mut found)
             }
             _ => self.payload(header, payload, None, &mut found),
@@ -141,7 +139,7 @@ impl Replacer {
         &self,
         framing: Framing,
         payload: &[u8],
-        suspects: Option<&Suspects>,
+        only: Option<&Touched>,
         parts: &dyn Fn(u32) -> Vec<Part>,
         found: &mut Vec<Found>,
     ) -> Option<Change> {
@@ -149,8 +147,8 @@ impl Replacer {
         let start = (body.as_ptr() as usize).saturating_sub(payload.as_ptr() as usize).min(payload.len());
         let end = (start + body.len()).min(payload.len());
         let root = || String::new();
-        let inside = suspects.map(|suspects| suspects.within(&(start..end)));
-        let context = Context::at(&root).suspecting(inside.as_ref());
+        let inside = only.map(|only| only.within(&(start..end)));
+        let context = Context::at(&root).only_at(inside.as_ref());
         let mut edits: Vec<Edit> = Vec::new();
         if framing == Framing::Sse {
             edits.extend(self.whole("sse", &payload[..start], &[], found));
@@ -252,7 +250,13 @@ impl Replacer {
             } else if !self.is_token(secret) {
                 let rule = self.known.rule_of(secret).unwrap_or(BY_NAME);
                 found.push(Found { rule, place: (context.place)(), secret: secret.to_vec() });
-                parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true, secret: id });
+                parts.push(Part {
+                    text: Some(self.replacement(secret, rule)),
+                    range,
+                    rule,
+                    is_first: true,
+                    secret: id,
+                });
             }
         }
         let edits = self.text(text.as_bytes(), context.with_parts(&parts), found);

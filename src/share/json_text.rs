@@ -84,6 +84,16 @@ impl Spot<'_> {
         Some(line).filter(|line| !line.is_empty())
     }
 
+    /// Whether it is a variable of a program's environment, or a header.
+    pub(super) fn is_setting(&self) -> bool {
+        match self.path {
+            [.., Step::Member(around), Step::Member(_)] => {
+                self.text.get(around.clone()).is_some_and(|name| is_in(&SETTINGS, name))
+            }
+            _ => false,
+        }
+    }
+
     /// The contents.
     pub(super) fn contents(&self) -> &[u8] {
         self.text.get(self.range.clone()).unwrap_or_default()
@@ -133,6 +143,10 @@ const LABELS: [&str; 13] = [
 const VALUES: [&str; 5] = ["value", "val", "v", "default", "const"];
 /// Further members with a value that the member with their object describes.
 const CONTENTS: [&str; 7] = ["data", "text", "content", "plaintext", "plain", "raw", "current"];
+/// Members that say into which field of a page a text is typed.
+const FIELDS: [&str; 2] = ["element", "selector"];
+/// Members with variables of a program's environment, or headers.
+const SETTINGS: [&str; 4] = ["env", "environment", "headers", "envVars"];
 /// Members with the program to which the arguments beside them belong.
 const PROGRAMS: [&str; 5] = ["command", "cmd", "program", "executable", "file"];
 /// Members with the names of the columns of the rows beside them.
@@ -158,6 +172,8 @@ struct Open {
     columns: Vec<Range<usize>>,
     /// In an object: the program of arguments in it.
     program: Option<Range<usize>>,
+    /// In an object: the field of a page into which a text is typed.
+    field: Option<Range<usize>>,
     /// In an object: the value of a label, which may describe the `value` after it. In an array: the flag before an item.
     label: Option<Range<usize>>,
 }
@@ -301,14 +317,26 @@ impl Walk<'_> {
     fn remember_label(&mut self, value: Range<usize>) {
         let is_label = self.member().is_some_and(|name| is_in(&LABELS, name));
         let is_program = self.member().is_some_and(|name| is_in(&PROGRAMS, name));
+        let is_field = self.member().is_some_and(|name| is_in(&FIELDS, name));
         let is_flag = self.text[value.clone()].starts_with(b"-");
         let Some(open) = self.open.last_mut() else { return };
         if open.is_object {
+            open.field = is_field.then(|| value.clone()).or(open.field.take());
             open.program = is_program.then(|| value.clone()).or(open.program.take());
             open.label = is_label.then_some(value).or(open.label.take());
         } else {
             open.label = is_flag.then(|| value.clone());
             open.strings.extend((open.strings.len() < MAX_STRINGS).then_some(value));
+        }
+    }
+
+    /// Returns the name of the list of cookies, as browsers export them, in one of which a value is.
+    fn cookies(&self) -> Option<Range<usize>> {
+        match &self.path[..] {
+            [.., Step::Member(list), Step::Item(_), Step::Member(_)] => {
+                Some(list.clone()).filter(|list| self.text.get(list.clone()) == Some(b"cookies"))
+            }
+            _ => None,
         }
     }
 
@@ -346,11 +374,16 @@ impl Walk<'_> {
         let own = members.next();
         let is_flag = self.text.get(range.start) == Some(&b'-');
         let Some(member) = self.member() else { return label().filter(|_| !is_flag).or_else(|| self.column()).or(own) };
+        let field = || open.and_then(|open| open.field.clone());
         match member {
-            name if is_in(&VALUES, name) => {
-                label().or_else(|| self.label_after(range.end)).or_else(|| members.next()).or(own)
-            }
-            name if is_in(&CONTENTS, name) => members.next().or(own),
+            name if is_in(&VALUES, name) => self
+                .cookies()
+                .or_else(field)
+                .or_else(label)
+                .or_else(|| self.label_after(range.end))
+                .or_else(|| members.next())
+                .or(own),
+            name if is_in(&CONTENTS, name) => field().or_else(|| members.next()).or(own),
             _ => own,
         }
     }

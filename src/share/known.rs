@@ -103,9 +103,14 @@ impl Known {
         self.rules.get(secret.trim_ascii()).copied()
     }
 
-    /// Returns whether no secret is known.
-    pub(super) fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+    /// Returns all of them.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.rules.keys()
+    }
+
+    /// Returns whether secrets are searched: some are known, and the search was prepared.
+    pub(super) fn is_searched(&self) -> bool {
+        self.search.is_some() || self.fresh_search.is_some()
     }
 
     /// Returns the beginning of a known secret with which a text ends.

@@ -101,6 +101,11 @@ impl Lanes {
         }
         let lane = self.lanes.entry(key).or_default();
         (lane.has_all, lane.is_whole) = (joint == Joint::Bytes, joint == Joint::Messages);
+        // No secret goes on in a line of JSON.
+        if joint == Joint::Bytes && lane.text.ends_with(b"\n") && matches!(text[0], b'{' | b'[') {
+            lane.search(true, search, &mut self.parts);
+            *lane = Lane { has_all: lane.has_all, is_whole: lane.is_whole, ..Lane::default() };
+        }
         if text.len() <= 2 * EDGE {
             lane.add(id, text, 0);
         } else {
@@ -149,14 +154,18 @@ impl Lane {
             return 0;
         }
         let finder = if self.has_all { search.all } else { search.shapes };
+        // What is found in a text alone, which is searched once.
+        let mut alone: BTreeMap<usize, Vec<Match>> = BTreeMap::new();
         let mut end = 0;
         for found in finder.find(&self.text).into_iter().filter(|found| found.range.start < limit) {
             let first = self.pieces.partition_point(|piece| piece.0 <= found.range.start).saturating_sub(1);
             let after = self.pieces.partition_point(|piece| piece.0 < found.range.end);
+            let own =
+                alone.entry(first).or_insert_with(|| finder.find(&self.text[self.place(first)..self.place(first + 1)]));
             let is_divided = match after - first {
                 // What tells that it is a secret may be in the text before.
-                1 => !self.finds_alone(first, &found, finder),
-                _ => !self.ends_with(first, &found, finder),
+                1 => !self.finds_alone(first, &found, own),
+                _ => !self.ends_with(first, &found, own, finder),
             };
             if is_divided {
                 self.divide(&found, first..after, search, parts);
@@ -166,22 +175,24 @@ impl Lane {
         end
     }
 
-    /// Whether a secret in a text is found without the texts before and after.
-    fn finds_alone(&self, piece: usize, found: &Match, finder: &Finder) -> bool {
-        let place = |number: usize| self.pieces.get(number).map_or(self.text.len(), |piece| piece.0);
-        let (start, end) = (place(piece), place(piece + 1));
-        let own = finder.find(&self.text[start..end]);
+    /// Returns where a text begins.
+    fn place(&self, piece: usize) -> usize {
+        self.pieces.get(piece).map_or(self.text.len(), |piece| piece.0)
+    }
+
+    /// Whether a secret in a text is one of those that are found without the texts before and after.
+    fn finds_alone(&self, piece: usize, found: &Match, own: &[Match]) -> bool {
+        let start = self.place(piece);
         own.iter().any(|own| own.range.start + start <= found.range.start && found.range.end <= own.range.end + start)
     }
 
     /// Whether a text by itself ends with a secret that begins where another one does, and that does not go on.
-    fn ends_with(&self, piece: usize, found: &Match, finder: &Finder) -> bool {
-        let place = |number: usize| self.pieces.get(number).map_or(self.text.len(), |piece| piece.0);
-        let text = &self.text[place(piece)..place(piece + 1)];
-        let start = found.range.start - place(piece);
+    fn ends_with(&self, piece: usize, found: &Match, own: &[Match], finder: &Finder) -> bool {
+        let start = self.place(piece);
+        let range = found.range.start - start..self.place(piece + 1) - start;
         let is_whole =
             |own: &Match| self.is_whole || finder.rule(own.rule).is_some_and(|rule| rule.is_whole(own.range.len()));
-        finder.find(text).iter().any(|own| own.range == (start..text.len()) && is_whole(own))
+        own.iter().any(|own| own.range == range && is_whole(own))
     }
 
     fn divide(&self, found: &Match, pieces: Range<usize>, search: &Search<'_>, parts: &mut Parts) {

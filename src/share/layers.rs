@@ -1,29 +1,43 @@
 //! Finds secrets in a text and in what the text contains in another form: JSON in a string, base64, percent-encoding.
 
-use super::clean::Clean;
 use super::json_text::{Spot, SpotKind, walk};
 use super::known::Known;
 use super::lanes::Part;
 use super::mapped::{Edit, Mapped, applied, json_escaped, quoted_like};
 use super::runs::{base64_runs, is_base64, json_blocks, json_objects, padded, runs, spaced, wrapped_runs};
+use super::touched::Touched;
 use crate::redact::detectors::{HIGH_ENTROPY, Severity};
-use crate::redact::encoding::{decoded, percent_encoded};
-use crate::redact::{Finder, Kind, Match, Prefilter, Pseudonyms, Suspects, is_named_by};
+use crate::redact::encoding::{decoded, may_be_text, percent_encoded};
+use crate::redact::{Finder, Kind, Match, Pseudonyms, is_named_by};
 use crate::wire::{json, random_words};
+use memchr::memmem;
+use rangemap::RangeSet;
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 /// Forms within forms are followed to this depth.
 const DEEPEST: usize = 5;
+
+/// The longest text that is remembered if nothing was found in it. Unit: bytes.
+const LONGEST_REMEMBERED: usize = 96;
+/// As many are remembered; with so many, all are forgotten.
+const MAX_REMEMBERED: usize = 64 << 10;
 
 /// Replaces secrets in texts.
 pub(super) struct Replacer {
     pub finder: Finder,
     pub pseudonyms: Pseudonyms,
     pub known: Known,
-    pub clean: Clean,
-    /// What makes most searches needless; `None` if it could miss something.
-    pub prefilter: Option<Prefilter>,
+    /// Whether pseudonyms are made. Who only learns or counts needs none.
+    pub is_replacing: bool,
+    /// Whether a text was searched that stands nowhere as it is, because an encoding hides it.
+    pub has_hidden: Cell<bool>,
+    /// Hashes of short texts, with what is known of them, in which nothing was found: most names and values of a session are
+    /// repeated in every message.
+    quiet: RefCell<HashSet<u64, foldhash::fast::RandomState>>,
 }
 
 /// Where a text is.
@@ -35,13 +49,15 @@ pub(super) struct Context<'a> {
     pub place: &'a dyn Fn() -> String,
     /// Parts of divided secrets in it.
     pub parts: &'a [Part],
-    /// The places in the message where a secret can be; `None` if that may be anywhere.
-    pub suspects: Option<&'a Suspects>,
+    /// The only places in the message that count; `None` if all do.
+    pub only: Option<&'a Touched>,
     depth: usize,
     /// Whether the text is the name of a member.
     is_name: bool,
     /// Whether the text is a value of JSON without quotes.
     is_scalar: bool,
+    /// Whether the text is a variable of a program's environment, or a header.
+    is_setting: bool,
     /// The secrets in it that something else gives away, such as the arguments before it.
     given_away: &'a [Match],
 }
@@ -53,10 +69,11 @@ impl<'a> Context<'a> {
             name: None,
             place,
             parts: &[],
-            suspects: None,
+            only: None,
             depth: 0,
             is_name: false,
             is_scalar: false,
+            is_setting: false,
             given_away: &[],
         }
     }
@@ -76,21 +93,21 @@ impl<'a> Context<'a> {
         Self { given_away, ..self }
     }
 
-    /// The same for a message in which secrets can only be at these places.
-    pub(super) fn suspecting(self, suspects: Option<&'a Suspects>) -> Self {
-        Self { suspects, ..self }
+    /// The same for a message of which only these places count.
+    pub(super) fn only_at(self, only: Option<&'a Touched>) -> Self {
+        Self { only, ..self }
     }
 
     fn deeper(self) -> Self {
-        Self { depth: self.depth + 1, parts: &[], suspects: None, given_away: &[], ..self }
+        Self { depth: self.depth + 1, parts: &[], only: None, given_away: &[], ..self }
     }
 
-    /// Whether there can be a secret in a place of a message.
-    fn suspects(&self, spot: &Spot<'_>) -> bool {
-        let touches = |suspects: &Suspects| {
-            suspects.touch(&spot.with_previous()) || spot.name_range().is_some_and(|name| suspects.touch(name))
+    /// Whether a place of a message counts.
+    fn counts(&self, spot: &Spot<'_>) -> bool {
+        let touches = |only: &Touched| {
+            only.touch(&spot.with_previous()) || spot.name_range().is_some_and(|name| only.touch(name))
         };
-        self.suspects.is_none_or(touches)
+        self.only.is_none_or(touches)
     }
 }
 
@@ -105,11 +122,21 @@ pub(super) struct Found {
 }
 
 impl Replacer {
-    /// Returns the places in a payload where a secret can be; `None` if that may be anywhere, because a known secret has
-    /// no shape.
-    pub(super) fn suspects(&self, payload: &[u8]) -> Option<Suspects> {
-        let prefilter = self.prefilter.as_ref().filter(|_| self.known.is_empty())?;
-        Some(prefilter.suspects(payload, &self.finder))
+    /// A replacer that knows no secret yet.
+    pub(super) fn new(finder: Finder, pseudonyms: Pseudonyms) -> Self {
+        Self {
+            finder,
+            pseudonyms,
+            known: Known::default(),
+            is_replacing: true,
+            has_hidden: Cell::new(false),
+            quiet: RefCell::default(),
+        }
+    }
+
+    /// Returns what replaces a secret that a rule found.
+    pub(super) fn replacement(&self, secret: &[u8], rule: usize) -> Vec<u8> {
+        if self.is_replacing { self.pseudonym(secret, rule) } else { Vec::new() }
     }
 
     /// Returns the pseudonym of a secret that a rule found.
@@ -129,9 +156,6 @@ impl Replacer {
         parts: &dyn Fn(u32) -> Vec<Part>,
         found: &mut Vec<Found>,
     ) -> Vec<Edit> {
-        if context.suspects.is_some_and(Suspects::is_empty) {
-            return Vec::new();
-        }
         let known = found.len();
         self.json(text, context, parts, found).unwrap_or_else(|| {
             found.truncate(known);
@@ -157,14 +181,22 @@ impl Replacer {
     }
 
     fn spot(&self, spot: &Spot<'_>, context: Context<'_>, parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {
-        if !context.suspects(spot) {
+        if !context.counts(spot) {
             return Vec::new();
         }
         let place = || format!("{}{}", (context.place)(), spot.pointer());
         let name = spot.own_name().filter(|own| self.finder.is_member(own));
         let name = name.or_else(|| named_by_previous(spot)).or_else(|| spot.name());
         let (is_name, is_scalar) = (spot.kind == SpotKind::Name, spot.kind == SpotKind::Scalar);
-        let inner = Context { name: name.as_deref(), place: &place, parts, is_name, is_scalar, ..context };
+        let inner = Context {
+            name: name.as_deref(),
+            place: &place,
+            parts,
+            is_name,
+            is_scalar,
+            is_setting: spot.is_setting(),
+            ..context
+        };
         let shift = |edit: Edit| {
             let range = edit.range.start + spot.range.start..edit.range.end + spot.range.start;
             Edit { range, ..edit }
@@ -174,6 +206,9 @@ impl Replacer {
             SpotKind::Scalar => self.text(spot.contents(), inner, found).into_iter().map(shift).collect(),
             SpotKind::Name | SpotKind::Text => {
                 let mapped = Mapped::json_string(spot.contents());
+                if mapped.is_changed() && memmem::find(spot.contents(), b"\\u00").is_some() {
+                    self.has_hidden.set(true);
+                }
                 let is_protocol = context.depth == 0 && is_of_protocol(spot);
                 let name = inner.name.filter(|_| !is_name && !is_protocol);
                 let argument = self.argument(spot, &mapped.text);
@@ -192,17 +227,31 @@ impl Replacer {
 
     /// Returns the edits of a text.
     pub(super) fn text(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
-        // Elsewhere, more than the text and its name decides.
-        let is_special = !context.parts.is_empty() || !context.given_away.is_empty();
-        if context.depth > 0 || is_special || self.finder.has_pointers() {
+        let is_special = !context.parts.is_empty() || !context.given_away.is_empty() || self.finder.has_pointers();
+        if is_special || text.len() > LONGEST_REMEMBERED {
             return self.search(text, context, found);
         }
-        let (mut edits, before) = (Vec::new(), found.len());
-        self.clean.is_clean(context.name, text, || {
-            edits = self.search(text, context, found);
-            edits.is_empty() && found.len() == before
-        });
+        let Context { name, depth, is_name, is_scalar, is_setting, .. } = context;
+        let key = self.quiet.borrow().hasher().hash_one((name, depth, is_name, is_scalar, is_setting, text));
+        if self.quiet.borrow().contains(&key) {
+            return Vec::new();
+        }
+        let (before, had_hidden) = (found.len(), self.has_hidden.replace(false));
+        let edits = self.search(text, context, found);
+        if edits.is_empty() && found.len() == before && !self.has_hidden.get() {
+            let mut quiet = self.quiet.borrow_mut();
+            if quiet.len() == MAX_REMEMBERED {
+                quiet.clear();
+            }
+            quiet.insert(key);
+        }
+        self.has_hidden.set(had_hidden || self.has_hidden.get());
         edits
+    }
+
+    /// Forgets the texts in which nothing was found, because more is a secret from now on, or less.
+    pub(super) fn forget(&self) {
+        self.quiet.borrow_mut().clear();
     }
 
     fn search(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
@@ -212,10 +261,10 @@ impl Replacer {
         {
             return edits;
         }
-        let mut taken: Vec<Range<usize>> = Vec::new();
+        let mut taken = Taken::new();
         let mut edits = Vec::new();
         for part in self.own_parts(text, context) {
-            taken.push(part.range.clone());
+            take(&mut taken, &part.range);
             edits.extend(part.text.map(|text| Edit { range: part.range, text }));
         }
         if context.depth < DEEPEST {
@@ -224,10 +273,10 @@ impl Replacer {
             self.percent_encoded(text, context.deeper(), &mut taken, &mut edits, found);
         }
         for one in self.matches(text, context, &taken) {
-            taken.push(one.range.clone());
+            take(&mut taken, &one.range);
             if !one.stays {
                 let secret = &text[one.range.clone()];
-                edits.push(Edit { text: self.pseudonym(secret, one.rule), range: one.range });
+                edits.push(Edit { text: self.replacement(secret, one.rule), range: one.range });
                 found.push(Found { rule: one.rule, place: (context.place)(), secret: secret.to_vec() });
             }
         }
@@ -246,7 +295,7 @@ impl Replacer {
             return parts;
         }
         let is_certain = |found: &Match| self.finder.rule(found.rule).is_some_and(|rule| rule.severity > Severity::Low);
-        for whole in self.matches(text, context, &[]).into_iter().filter(is_certain) {
+        for whole in self.matches(text, context, &Taken::new()).into_iter().filter(is_certain) {
             // No token goes on with the beginning of another one.
             parts.retain(|part| part.is_first || !overlap(&part.range, &whole.range));
             parts = parts.into_iter().flat_map(|part| part.without(&whole.range)).collect();
@@ -256,42 +305,38 @@ impl Replacer {
 
     /// Returns the secrets in a text: those whose place was named, those that a detector finds, and those that are known
     /// from elsewhere.
-    fn matches(&self, text: &[u8], context: Context<'_>, taken: &[Range<usize>]) -> Vec<Match> {
-        let is_free = |all: &[Match], range: &Range<usize>| !all.iter().any(|other| overlap(&other.range, range));
-        let mut all = Vec::new();
+    fn matches(&self, text: &[u8], context: Context<'_>, taken: &Taken) -> Vec<Match> {
+        let (mut all, mut own) = (Vec::new(), Taken::new());
         if !context.is_name
             && self.finder.has_pointers()
             && let Some(named) = self.finder.find_at(&(context.place)(), text)
         {
+            take(&mut own, &named.range);
             all.push(named);
         }
         let found = match context.name {
-            Some(name) => self.finder.find_named(name, text),
+            Some(name) => self.finder.find_named(name, context.is_setting, text),
             None => self.finder.find(text),
         };
-        for one in context.given_away.iter().cloned().chain(found) {
-            let one = Match { range: after_percent(text, one.range.clone()), ..one };
-            if is_free(&all, &one.range) && !one.range.is_empty() {
-                all.push(one);
-            }
-        }
+        let after_percent = |one: Match| Match { range: after_percent(text, one.range.clone()), ..one };
         // A number is often a count or an id.
         let known = if context.is_scalar { Vec::new() } else { self.known.find(text) };
-        for (range, rule) in known {
-            if is_free(&all, &range) {
-                all.push(Match { range, rule, stays: false });
+        let known = known.into_iter().map(|(range, rule)| Match { range, rule, stays: false });
+        for one in context.given_away.iter().cloned().chain(found).map(after_percent).chain(known) {
+            if !one.range.is_empty() && !own.overlaps(&one.range) {
+                take(&mut own, &one.range);
+                all.push(one);
             }
         }
         all.into_iter().flat_map(|one| self.apart(text, one, taken)).collect()
     }
 
     /// Returns the parts of a secret that are not taken already.
-    fn apart(&self, text: &[u8], one: Match, taken: &[Range<usize>]) -> Vec<Match> {
-        let mut inside: Vec<&Range<usize>> = taken.iter().filter(|other| overlap(other, &one.range)).collect();
+    fn apart(&self, text: &[u8], one: Match, taken: &Taken) -> Vec<Match> {
+        let inside: Vec<&Range<usize>> = taken.overlapping(&one.range).collect();
         if inside.is_empty() {
             return vec![one];
         }
-        inside.sort_by_key(|other| other.start);
         let starts = std::iter::once(one.range.start).chain(inside.iter().map(|other| other.end));
         let ends = inside.iter().map(|other| other.start).chain([one.range.end]);
         let parts = starts.zip(ends).filter(|(start, end)| start < end).map(|(start, end)| start..end);
@@ -309,19 +354,29 @@ impl Replacer {
         &self,
         text: &[u8],
         context: Context<'_>,
-        taken: &[Range<usize>],
+        taken: &Taken,
         edits: &mut Vec<Edit>,
         found: &mut Vec<Found>,
     ) {
-        let is_free = |range: &Range<usize>| !taken.iter().any(|other| overlap(other, range));
+        let is_free = |range: &Range<usize>| !taken.overlaps(range);
         let wrapped = wrapped_runs(text);
-        let is_whole = |range: &Range<usize>| !wrapped.iter().any(|other| overlap(other, range));
-        let data = if self.known.is_empty() { Vec::new() } else { self.data_runs(text) };
-        let is_text = |range: &Range<usize>| !data.iter().any(|other| overlap(other, range));
+        let data = if !self.known.is_searched() { Vec::new() } else { self.data_runs(text) };
+        let (in_lines, in_data) = (all_of(&wrapped), all_of(&data));
+        let is_whole = |range: &Range<usize>| !in_lines.overlaps(range);
+        let is_text = |range: &Range<usize>| !in_data.overlaps(range);
         let whole = wrapped.iter().cloned().chain(data.iter().cloned());
         for range in whole.chain(base64_runs(text).filter(is_whole).filter(is_text)).filter(is_free) {
             let run: Vec<u8> = text[range.clone()].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            if run.len() < range.len() {
+                self.has_hidden.set(true);
+            }
+            if !may_be_text(&run) && !self.known.is_searched() {
+                continue;
+            }
             let Some(inner) = decoded(&run) else { continue };
+            if inner.is_text() {
+                self.has_hidden.set(true);
+            }
             let inner_edits = match inner.is_text() {
                 true => self.text(&inner.text, context, found),
                 // In other data, only what is known from elsewhere is certain.
@@ -349,7 +404,7 @@ impl Replacer {
         for (range, rule) in self.known.find(data) {
             let secret = &data[range.clone()];
             if !self.finder.stays(secret, Kind::Password) {
-                edits.push(Edit { text: self.pseudonym(secret, rule), range: range.clone() });
+                edits.push(Edit { text: self.replacement(secret, rule), range: range.clone() });
                 found.push(Found { rule, place: (context.place)(), secret: secret.to_vec() });
             }
         }
@@ -361,26 +416,22 @@ impl Replacer {
         &self,
         text: &[u8],
         context: Context<'_>,
-        taken: &mut Vec<Range<usize>>,
+        taken: &mut Taken,
         edits: &mut Vec<Edit>,
         found: &mut Vec<Found>,
     ) {
         let mut blocks = json_blocks(text);
         blocks.retain(|block| is_json(&text[block.clone()]));
-        let own = blocks.len();
-        for object in json_objects(text) {
-            if !blocks[..own].iter().any(|block| overlap(block, &object)) {
-                blocks.push(object);
-            }
-        }
+        let own = all_of(&blocks);
+        blocks.extend(json_objects(text).into_iter().filter(|object| !own.overlaps(object)));
         for block in blocks {
             let inner = &text[block.clone()];
-            if taken.iter().any(|other| overlap(other, &block)) {
+            if taken.overlaps(&block) {
                 continue;
             }
             for edit in self.json(inner, context, &|_| Vec::new(), found).into_iter().flatten() {
                 let range = edit.range.start + block.start..edit.range.end + block.start;
-                taken.push(range.clone());
+                take(taken, &range);
                 edits.push(Edit { range, ..edit });
             }
         }
@@ -391,23 +442,26 @@ impl Replacer {
         &self,
         text: &[u8],
         context: Context<'_>,
-        taken: &mut Vec<Range<usize>>,
+        taken: &mut Taken,
         edits: &mut Vec<Edit>,
         found: &mut Vec<Found>,
     ) {
         if let Some(mapped) = Mapped::unquoted(text) {
+            self.has_hidden.set(true);
             let (quote, mut inner) = (quoted_like(text), Vec::new());
             let all = self.text(&mapped.text, context, &mut inner);
             let all = all.into_iter().map(|edit| mapped.original(edit, quote));
             add_free(all, inner, (taken, edits, found));
             // What stays, stays in this form, too.
-            let stays = self.matches(&mapped.text, context, &[]).into_iter().filter(|one| one.stays);
-            taken.extend(stays.map(|one| mapped.original(Edit { range: one.range, text: Vec::new() }, quote).range));
+            let stays = self.matches(&mapped.text, context, &Taken::new()).into_iter().filter(|one| one.stays);
+            stays.for_each(|one| {
+                take(taken, &mapped.original(Edit { range: one.range, text: Vec::new() }, quote).range)
+            });
         }
-        if memchr::memmem::find(text, b"{\\\"").is_some() {
+        if memmem::find(text, b"{\\\"").is_some() {
             let mapped = Mapped::json_string(text);
             let (mut all, mut inner) = (Vec::new(), Vec::new());
-            self.json_in_text(&mapped.text, context, &mut Vec::new(), &mut all, &mut inner);
+            self.json_in_text(&mapped.text, context, &mut Taken::new(), &mut all, &mut inner);
             let all = all.into_iter().map(|edit| mapped.original(edit, json_escaped));
             add_free(all, inner, (taken, edits, found));
         }
@@ -419,7 +473,7 @@ impl Replacer {
         &self,
         text: &[u8],
         context: Context<'_>,
-        taken: &mut Vec<Range<usize>>,
+        taken: &mut Taken,
         edits: &mut Vec<Edit>,
         found: &mut Vec<Found>,
     ) {
@@ -428,20 +482,36 @@ impl Replacer {
         }
         let is_percent = |range: &Range<usize>| text[range.clone()].contains(&b'%');
         for range in runs(text, is_url).filter(is_percent) {
-            let mapped = Mapped::percent(&text[range.clone()]);
-            if mapped.text.len() == range.len() || taken.iter().any(|other| overlap(other, &range)) {
+            if taken.overlaps(&range) {
                 continue;
             }
-            let shifted = |edit: Edit| {
-                let edit = mapped.original(edit, percent_encoded);
-                Edit { range: edit.range.start + range.start..edit.range.end + range.start, ..edit }
-            };
-            let inner: Vec<Edit> = self.text(&mapped.text, context, found).into_iter().map(shifted).collect();
-            taken.extend(inner.iter().map(|edit| edit.range.clone()));
-            edits.extend(inner);
-            // What stays, stays in this form, too.
-            let stays = self.matches(&mapped.text, context, &[]).into_iter().filter(|one| one.stays);
-            taken.extend(stays.map(|one| shifted(Edit { range: one.range, text: Vec::new() }).range));
+            // A plus sign is one of base64 or, in a form, a space.
+            let run = &text[range.clone()];
+            for is_form in [false, true] {
+                if is_form && !run.contains(&b'+') {
+                    break;
+                }
+                let mapped = Mapped::percent(run, is_form);
+                if mapped.text.len() == range.len() {
+                    break;
+                }
+                self.has_hidden.set(true);
+                let shifted = |edit: Edit| {
+                    let edit = mapped.original(edit, percent_encoded);
+                    Edit { range: edit.range.start + range.start..edit.range.end + range.start, ..edit }
+                };
+                let mut inner_found = Vec::new();
+                let inner =
+                    self.text(&mapped.text, context, &mut inner_found).into_iter().map(shifted).collect::<Vec<_>>();
+                let has_any = !inner.is_empty();
+                add_free(inner.into_iter(), inner_found, (taken, edits, found));
+                // What stays, stays in this form, too.
+                let stays = self.matches(&mapped.text, context, &Taken::new()).into_iter().filter(|one| one.stays);
+                stays.for_each(|one| take(taken, &shifted(Edit { range: one.range, text: Vec::new() }).range));
+                if has_any {
+                    break;
+                }
+            }
         }
     }
 }
@@ -450,12 +520,12 @@ impl Replacer {
 fn add_free(
     all: impl Iterator<Item = Edit>,
     inner: Vec<Found>,
-    (taken, edits, found): (&mut Vec<Range<usize>>, &mut Vec<Edit>, &mut Vec<Found>),
+    (taken, edits, found): (&mut Taken, &mut Vec<Edit>, &mut Vec<Found>),
 ) {
     let before = edits.len();
-    edits.extend(all.filter(|edit| !taken.iter().any(|other| overlap(other, &edit.range))));
+    edits.extend(all.filter(|edit| !taken.overlaps(&edit.range)));
     let added = &edits[before..];
-    taken.extend(added.iter().map(|edit| edit.range.clone()));
+    added.iter().for_each(|edit| take(taken, &edit.range));
     if !added.is_empty() {
         found.extend(inner);
     }
@@ -475,6 +545,19 @@ fn after_percent(text: &[u8], range: Range<usize>) -> Range<usize> {
         _ => 0,
     };
     (range.start + digits).min(range.end)..range.end
+}
+
+/// Places in a text that are taken already.
+type Taken = RangeSet<usize>;
+
+fn take(taken: &mut Taken, range: &Range<usize>) {
+    if !range.is_empty() {
+        taken.insert(range.clone());
+    }
+}
+
+fn all_of(ranges: &[Range<usize>]) -> Taken {
+    ranges.iter().filter(|range| !range.is_empty()).cloned().collect()
 }
 
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
@@ -504,5 +587,6 @@ fn is_json(text: &[u8]) -> bool {
 
 /// Whether a byte can be in a percent-encoded part of a URL.
 fn is_url(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'-' | b'.' | b'_' | b'~' | b'+')
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'%' | b'-' | b'.' | b'_' | b'~' | b'+' | b':' | b'/' | b'@' | b'?' | b'=' | b'&' | b'#')
 }

@@ -1,6 +1,7 @@
 //! Decoded text with the place of each byte in the original, so that a part of it can be replaced there.
 
 use crate::wire::json::unescape;
+use memchr::memmem;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -53,6 +54,11 @@ impl<'a> Mapped<'a> {
         Self { text: Cow::Borrowed(text), stretches: None }
     }
 
+    /// Returns whether the original is another text.
+    pub(super) fn is_changed(&self) -> bool {
+        self.stretches.is_some()
+    }
+
     /// Resolves the escapes in the contents of a JSON string.
     pub(super) fn json_string(inner: &'a [u8]) -> Self {
         if memchr::memchr(b'\\', inner).is_none() {
@@ -76,18 +82,23 @@ impl<'a> Mapped<'a> {
         made.finish(inner.len())
     }
 
-    /// Resolves percent-encoding.
-    pub(super) fn percent(text: &'a [u8]) -> Self {
+    /// Resolves percent-encoding. In forms, a plus sign stands for a space.
+    pub(super) fn percent(text: &'a [u8], is_form: bool) -> Self {
         let mut made = Builder::default();
         let mut at = 0;
         while at < text.len() {
-            let plain = memchr::memchr(b'%', &text[at..]).unwrap_or(text.len() - at);
+            let end =
+                if is_form { memchr::memchr2(b'%', b'+', &text[at..]) } else { memchr::memchr(b'%', &text[at..]) };
+            let plain = end.unwrap_or(text.len() - at);
             made.plain(&text[at..at + plain], at);
             at += plain;
             let is_encoded = text.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
             if is_encoded {
                 made.encoded(&crate::redact::encoding::percent_decoded(&text[at..at + 3]), at);
                 at += 3;
+            } else if text.get(at) == Some(&b'+') {
+                made.encoded(b" ", at);
+                at += 1;
             } else if at < text.len() {
                 made.plain(&text[at..=at], at);
                 at += 1;
@@ -99,9 +110,10 @@ impl<'a> Mapped<'a> {
     /// Undoes the quoting of CSV (`""`), of XML and HTML (`&quot;`), and of Markdown (`\_`); `None` if there is none.
     pub(super) fn unquoted(text: &'a [u8]) -> Option<Self> {
         let (mut made, mut at, mut plain) = (Builder::default(), 0, 0);
+        let has_doubled = has_doubled(text);
         while let Some(next) = memchr::memchr3(b'"', b'&', b'\\', &text[at..]) {
             at += next;
-            match quoted(&text[at..]) {
+            match quoted(&text[at..]).filter(|_| has_doubled || text[at] != b'"') {
                 Some((decoded, length)) => {
                     made.plain(&text[plain..at], plain);
                     let mut utf_8 = [0; 4];
@@ -184,6 +196,16 @@ const MARKDOWN: &[u8] = b"_*[](){}#+-.!|<>~`&";
 /// The longest reference to a character that is resolved, as `&#x10ffff;`.
 const LONGEST_REFERENCE: usize = 10;
 
+/// Whether quotes are doubled in a text, as in CSV: there is a word beside two of them. Three of them, as in Python, and
+/// empty strings are something else.
+fn has_doubled(text: &[u8]) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    memmem::find_iter(text, b"\"\"").any(|at| {
+        let (before, after) = (text[..at].last(), text.get(at + 2));
+        before != Some(&b'"') && after != Some(&b'"') && (is_word(before) || is_word(after))
+    })
+}
+
 /// Returns the character that the quoting at the beginning of a text stands for, and the length of that quoting.
 fn quoted(text: &[u8]) -> Option<(char, usize)> {
     if text.starts_with(b"\"\"") {
@@ -201,6 +223,10 @@ fn quoted(text: &[u8]) -> Option<(char, usize)> {
         "amp" => '&',
         "lt" => '<',
         "gt" => '>',
+        "colon" => ':',
+        "equals" => '=',
+        "commat" => '@',
+        "sol" => '/',
         _ => match name.strip_prefix('#')? {
             digits if digits.starts_with(['x', 'X']) => number(&digits[1..], 16)?,
             digits => number(digits, 10)?,
@@ -226,7 +252,7 @@ pub(super) fn quoted_like(original: &[u8]) -> fn(&[u8]) -> Vec<u8> {
         };
         text.iter().flat_map(escape).collect()
     };
-    if memchr::memmem::find(original, b"\"\"").is_some() { quote } else { escape }
+    if memmem::find(original, b"\"\"").is_some() { quote } else { escape }
 }
 
 /// Returns the length of the escape, or of the pair of escapes that form one character, at the beginning of a text; 1
@@ -276,7 +302,7 @@ mod tests {
     #[test]
     fn an_edit_of_encoded_text_replaces_exactly_its_bytes() {
         let text = b"x%3Dab%2Fc&y";
-        let mapped = Mapped::percent(text);
+        let mapped = Mapped::percent(text, false);
         assert_eq!(&*mapped.text, b"x=ab/c&y");
         let edit =
             mapped.original(Edit { range: 2..6, text: b"1/2".to_vec() }, crate::redact::encoding::percent_encoded);

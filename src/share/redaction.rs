@@ -6,13 +6,13 @@
 use super::clean::Clean;
 use super::event::{Change, PartsOf, is_unread};
 use super::json_text::{SpotKind, Step, walk};
-use super::known::{Known, Learnt};
+use super::known::Learnt;
 use super::lanes::{Joint, LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
 use super::report::{Place, Report, SecretId};
 use crate::redact::detectors::Severity;
-use crate::redact::{Finder, Lookalike, Prefilter, Pseudonyms, Settings};
+use crate::redact::{Finder, Lookalike, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Framing, json};
 use std::borrow::Cow;
@@ -34,57 +34,60 @@ const LONGEST_DELTA: usize = 64 << 10;
 /// How often a redacted payload is searched again, until nothing is found in it.
 const MAX_CHECKS: usize = 4;
 
-/// The redaction of one reel.
-pub struct Redaction {
+/// The first pass over a reel: learns its secrets, also those that are divided between events.
+pub struct Learner {
+    redactor: Redactor,
+    shapes: Finder,
+    lanes: Lanes,
+}
+
+/// The second pass over a reel: replaces its secrets, or counts them. Without a first pass, it knows only what tells that it
+/// is a secret.
+pub struct Redactor {
     replacer: Replacer,
     /// What searches a redacted payload as a later redaction would; `None` if there will be none.
     checker: Option<Replacer>,
-    shapes: Finder,
-    lanes: Lanes,
     parts: Parts,
     /// The events in which a divided secret goes on.
     continued: BTreeSet<u64>,
+    clean: Clean,
     report: Report,
 }
 
-impl Redaction {
+/// Replaces secrets while it learns them, event by event. What only a later event gives away stays.
+pub(crate) struct LiveRedactor(Redactor);
+
+impl Learner {
     /// Prepares the redaction of a reel. The same key gives the same pseudonyms.
     ///
     /// # Errors
     ///
     /// If the settings are not valid: a sentence that names the wrong one.
     pub fn new(settings: &Settings, key: &[u8]) -> Result<Self, String> {
-        let replacer = Replacer {
-            finder: Finder::new(settings)?,
-            pseudonyms: Pseudonyms::new(key),
-            known: Known::default(),
-            clean: Clean::default(),
-            prefilter: Prefilter::new(settings),
-        };
-        let shapes = Finder::of_shapes(settings)?;
+        let mut replacer = Replacer::new(Finder::new(settings)?, Pseudonyms::new(key));
         let checker = Some(checker(&replacer));
-        Ok(Self {
+        replacer.is_replacing = false;
+        let redactor = Redactor {
             replacer,
             checker,
-            shapes,
-            lanes: Lanes::default(),
             parts: Parts::default(),
             continued: BTreeSet::new(),
+            clean: Clean::default(),
             report: Report::default(),
-        })
+        };
+        Ok(Self { redactor, shapes: Finder::of_shapes(settings)?, lanes: Lanes::default() })
     }
 
-    /// Prepares the comparison of messages with those of a redacted reel: see [`Self::comparable`].
+    /// Prepares the comparison of messages with those of a redacted reel: see [`LiveRedactor::comparable`].
     ///
     /// # Errors
     ///
     /// If the settings are not valid: a sentence that names the wrong one.
     pub(crate) fn comparing(settings: &Settings) -> Result<Self, String> {
         let mut made = Self::new(settings, b"")?;
-        made.replacer.finder.take_lookalikes_as(Lookalike::StandIn);
-        made.replacer.prefilter = None;
-        made.replacer.pseudonyms = Pseudonyms::alike();
-        made.checker = None;
+        made.redactor.replacer.finder.take_lookalikes_as(Lookalike::StandIn);
+        made.redactor.replacer.pseudonyms = Pseudonyms::alike();
+        made.redactor.checker = None;
         Ok(made)
     }
 
@@ -96,130 +99,79 @@ impl Redaction {
     }
 
     fn keep_pseudonyms(&mut self) {
-        self.replacer.finder.take_lookalikes_as(Lookalike::Pseudonym);
+        self.redactor.keep_pseudonyms();
         self.shapes.take_lookalikes_as(Lookalike::Pseudonym);
-        self.replacer.clean.clear();
-    }
-
-    /// Only the header of a reel says that what looks like a pseudonym is one. Everyone can choose such a password.
-    fn keep_pseudonyms_of(&mut self, header: &FileHeader) {
-        if is_redacted(&header.notes, "") {
-            self.keep_pseudonyms();
-        }
-    }
-
-    /// Returns the settings with which the reel of this header was redacted; `None` if it was not.
-    pub(crate) fn settings_of(header: &FileHeader) -> Option<Settings> {
-        header.notes.get(NOTE)?;
-        let stored = header.notes.get(SETTINGS).and_then(|text| serde_json::from_str(text).ok());
-        Some(stored.unwrap_or_default())
-    }
-
-    /// Returns a message in which secrets and pseudonyms are replaced alike. A secret is also found where nothing tells
-    /// what it is, if this message or one before contains it where something does.
-    pub(crate) fn comparable(&mut self, message: &[u8]) -> Vec<u8> {
-        let (edits, found) = self.edits(message);
-        if !self.learn_all(None, found) {
-            return applied(message, &edits);
-        }
-        self.replacer.known.end();
-        self.replacer.clean.clear();
-        applied(message, &self.edits(message).0)
-    }
-
-    fn edits(&self, message: &[u8]) -> (Vec<Edit>, Vec<Found>) {
-        let mut found = Vec::new();
-        let edits = self.replacer.message(message, Context::at(&String::new), &|_| Vec::new(), &mut found);
-        (edits, found)
-    }
-
-    /// Returns the digest of the rules and settings.
-    pub fn digest(&self) -> String {
-        self.replacer.finder.digest()
-    }
-
-    /// Returns what was replaced.
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-
-    /// The first pass: learns the secrets of an event.
-    pub fn learn(&mut self, event: &Event<'_>) {
-        let mut found = Vec::new();
-        self.replacer.payload(event.header, event.payload, None, &mut found);
-        self.learn_all(Some(event.header.seq), found);
-        self.join(event);
-    }
-
-    /// The first pass: learns the secrets of the reel's own header.
-    pub fn learn_header(&mut self, header: &FileHeader) {
-        self.keep_pseudonyms_of(header);
-        let mut found = Vec::new();
-        file_header(&self.replacer, header, &mut found);
-        self.learn_all(None, found);
-    }
-
-    /// Remembers secrets of an event, or of the reel's own header. Returns whether one of them is new.
-    fn learn_all(&mut self, seq: Option<u64>, found: Vec<Found>) -> bool {
-        let mut is_new = false;
-        for one in found {
-            let Some(rule) = self.replacer.finder.rule(one.rule) else { continue };
-            let learnt = match rule.severity {
-                Severity::Low => Learnt::Before,
-                _ => self.replacer.known.learn(&one.secret, one.rule),
-            };
-            is_new |= learnt == Learnt::New;
-            if learnt == Learnt::Ordinary {
-                let place = Place { seq, place: one.place, rule: rule.name.clone(), count: 1 };
-                self.report.add_ordinary(place);
-            }
-        }
-        is_new
     }
 
     /// Prepares the search of a text that is no recording: its lines take the place of events.
     #[must_use]
     pub(crate) fn of_text(self) -> Self {
         let mut made = self.keeping_pseudonyms();
-        made.report.is_text = true;
+        made.redactor.report.is_text = true;
         made
     }
 
-    /// The first pass over a text: learns the secrets of a line.
+    /// Learns the secrets of the reel's own header.
+    pub fn learn_header(&mut self, header: &FileHeader) {
+        if is_redacted(&header.notes, "") {
+            self.keep_pseudonyms();
+        }
+        let mut found = Vec::new();
+        file_header(&self.redactor.replacer, header, &mut found);
+        self.redactor.learn_all(None, found);
+    }
+
+    /// Learns the secrets of an event.
+    pub fn learn(&mut self, event: &Event<'_>) {
+        let Redactor { replacer, clean, .. } = &mut self.redactor;
+        if !clean.has(event.header, event.payload) {
+            let mut found = Vec::new();
+            replacer.has_hidden.set(false);
+            replacer.payload(event.header, event.payload, None, &mut found);
+            let has_text = matches!(event.header.kind, EventKind::Message | EventKind::Stderr);
+            if has_text && found.is_empty() && !replacer.has_hidden.get() {
+                clean.add(event.header, event.payload);
+            }
+            self.redactor.learn_all(Some(event.header.seq), found);
+        }
+        self.join(event);
+    }
+
+    /// Learns the secrets of a line of a text.
     pub(crate) fn learn_line(&mut self, number: u64, line: &[u8]) {
         self.learn(&Event { header: &line_header(number), payload: line });
     }
 
-    /// The second pass over a text: reports the secrets of a line.
-    pub(crate) fn count_line(&mut self, number: u64, line: &[u8]) {
-        self.payload(&line_header(number), line);
+    /// Learns the secrets of an event that is about to be written.
+    pub(crate) fn learn_new(&mut self, event: &NewEvent<'_>) {
+        self.learn(&Event { header: &header_of(event), payload: event.payload });
     }
 
     /// Ends the first pass.
-    pub fn end_learning(&mut self) {
-        let pseudonym = |secret: &[u8], rule: usize| self.replacer.pseudonym(secret, rule);
-        self.lanes.end(&Search { shapes: &self.shapes, all: &self.replacer.finder, pseudonym: &pseudonym });
-        self.parts = std::mem::take(&mut self.lanes.parts);
-        let goes_on = self.parts.iter().filter(|(_, parts)| parts.iter().any(|part| !part.is_first));
-        self.continued = goes_on.map(|(id, _)| id.0).collect();
-        self.replacer.known.end();
-        self.replacer.clean.clear();
-        for place in std::mem::take(&mut self.report.ordinary_places) {
-            let shown = self.shown(&place.place);
-            self.report.ordinary_places.push(Place { place: shown, ..place });
+    #[must_use]
+    pub fn finish(mut self) -> Redactor {
+        let mut made = self.redactor;
+        let pseudonym = |secret: &[u8], rule: usize| made.replacer.pseudonym(secret, rule);
+        self.lanes.end(&Search { shapes: &self.shapes, all: &made.replacer.finder, pseudonym: &pseudonym });
+        made.parts = self.lanes.parts;
+        let goes_on = made.parts.iter().filter(|(_, parts)| parts.iter().any(|part| !part.is_first));
+        made.continued = goes_on.map(|(id, _)| id.0).collect();
+        made.replacer.known.end();
+        made.replacer.forget();
+        made.clean.end(&made.replacer.known);
+        for place in std::mem::take(&mut made.report.ordinary_places) {
+            let shown = made.shown(&place.place);
+            made.report.ordinary_places.push(Place { place: shown, ..place });
         }
-    }
-
-    /// Returns the numbers of the events in which a divided secret, or its pseudonym, goes on.
-    pub(crate) fn continued(&self) -> &BTreeSet<u64> {
-        &self.continued
+        made.replacer.is_replacing = true;
+        made
     }
 
     /// Adds the texts of an event to the lanes in which a secret may be divided.
     fn join(&mut self, event: &Event<'_>) {
         let header = event.header;
-        let pseudonym = |secret: &[u8], rule: usize| self.replacer.pseudonym(secret, rule);
-        let search = Search { shapes: &self.shapes, all: &self.replacer.finder, pseudonym: &pseudonym };
+        let pseudonym = |secret: &[u8], rule: usize| self.redactor.replacer.pseudonym(secret, rule);
+        let search = Search { shapes: &self.shapes, all: &self.redactor.replacer.finder, pseudonym: &pseudonym };
         let is_fragment = header.framing == Framing::Fragment;
         match header.kind {
             EventKind::Stderr => {
@@ -254,14 +206,110 @@ impl Redaction {
             _ => {}
         }
     }
+}
+
+impl LiveRedactor {
+    /// Returns a message in which secrets and pseudonyms are replaced alike. A secret is also found where nothing tells
+    /// what it is, if this message or one before contains it where something does.
+    pub(crate) fn comparable(&mut self, message: &[u8]) -> Vec<u8> {
+        let (edits, found) = self.0.edits(message);
+        if !self.0.learn_all(None, found) {
+            return applied(message, &edits);
+        }
+        self.0.replacer.known.end();
+        self.0.replacer.forget();
+        applied(message, &self.0.edits(message).0)
+    }
+
+    /// Redacts an event while it is recorded. Secrets that events before it gave away, or this one elsewhere, are replaced,
+    /// too. Returns its flags and its payload.
+    pub(crate) fn single<'a>(&mut self, event: &NewEvent<'a>) -> (Flags, Cow<'a, [u8]>) {
+        let (header, mut found) = (header_of(event), Vec::new());
+        let mut change = self.0.replacer.payload(&header, event.payload, None, &mut found);
+        if self.0.learn_all(None, found) {
+            self.0.replacer.known.go_on();
+            self.0.replacer.forget();
+            change = self.0.replacer.payload(&header, event.payload, None, &mut Vec::new());
+        }
+        let redacted = change
+            .map_or(Cow::Borrowed(event.payload), |change| Cow::Owned(self.0.checked(&header, event.payload, change)));
+        (Redactor::event(&header, event.payload, &redacted).flags, redacted)
+    }
+
+    /// Returns the reel's own header without its secrets: see [`Redactor::header`].
+    pub(crate) fn header(&mut self, header: &FileHeader) -> FileHeader {
+        self.0.header(header)
+    }
+}
+
+impl Redactor {
+    /// Goes on with events that are redacted one by one.
+    #[must_use]
+    pub(crate) fn live(self) -> LiveRedactor {
+        LiveRedactor(self)
+    }
+
+    fn keep_pseudonyms(&mut self) {
+        self.replacer.finder.take_lookalikes_as(Lookalike::Pseudonym);
+        self.clean.clear();
+        self.replacer.forget();
+    }
+
+    /// Returns the settings with which the reel of this header was redacted; `None` if it was not.
+    pub(crate) fn settings_of(header: &FileHeader) -> Option<Settings> {
+        header.notes.get(NOTE)?;
+        let stored = header.notes.get(SETTINGS).and_then(|text| serde_json::from_str(text).ok());
+        Some(stored.unwrap_or_default())
+    }
+
+    fn edits(&self, message: &[u8]) -> (Vec<Edit>, Vec<Found>) {
+        let mut found = Vec::new();
+        let edits = self.replacer.message(message, Context::at(&String::new), &|_| Vec::new(), &mut found);
+        (edits, found)
+    }
+
+    /// Returns the digest of the rules and settings.
+    pub fn digest(&self) -> String {
+        self.replacer.finder.digest()
+    }
+
+    /// Returns what was replaced.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Remembers secrets of an event, or of the reel's own header. Returns whether one of them is new.
+    fn learn_all(&mut self, seq: Option<u64>, found: Vec<Found>) -> bool {
+        let mut is_new = false;
+        for one in found {
+            let Some(rule) = self.replacer.finder.rule(one.rule) else { continue };
+            let learnt = match rule.severity {
+                Severity::Low => Learnt::Before,
+                _ => self.replacer.known.learn(&one.secret, one.rule),
+            };
+            is_new |= learnt == Learnt::New;
+            if learnt == Learnt::Ordinary {
+                let place = Place { seq, place: one.place, rule: rule.name.clone(), count: 1 };
+                self.report.add_ordinary(place);
+            }
+        }
+        is_new
+    }
+
+    /// The second pass over a text: reports the secrets of a line.
+    pub(crate) fn count_line(&mut self, number: u64, line: &[u8]) {
+        let header = line_header(number);
+        self.count(&header, line);
+    }
+
+    /// Returns the numbers of the events in which a divided secret, or its pseudonym, goes on.
+    pub(crate) fn continued(&self) -> &BTreeSet<u64> {
+        &self.continued
+    }
 
     /// The second pass: returns the payload of an event without its secrets.
     pub fn payload<'a>(&mut self, header: &EventHeader, payload: &'a [u8]) -> Cow<'a, [u8]> {
         let change = self.change(header, payload);
-        self.report_divided(header);
-        if is_unread(header, payload) {
-            self.report.add_unread(header.seq);
-        }
         change.map_or(Cow::Borrowed(payload), |change| Cow::Owned(self.checked(header, payload, change)))
     }
 
@@ -283,18 +331,28 @@ impl Redaction {
 
     /// Reports the secrets of an event, and changes nothing.
     pub(crate) fn count(&mut self, header: &EventHeader, payload: &[u8]) {
+        self.replacer.is_replacing = false;
         self.change(header, payload);
+        self.replacer.is_replacing = true;
     }
 
     /// Reports what is replaced in an event, and returns how that changes its payload.
     fn change(&mut self, header: &EventHeader, payload: &[u8]) -> Option<Change> {
         let mut found = Vec::new();
+        if is_unread(header, payload) {
+            self.report.add_unread(header.seq);
+        }
+        let has_parts = self.parts.range((header.seq, 0)..=(header.seq, u32::MAX)).next().is_some();
+        if !has_parts && self.clean.stays(header, payload) {
+            return None;
+        }
         let parts: PartsOf<'_> = &|id: TextId| self.parts.get(&id).cloned().unwrap_or_default();
-        let parts = (!self.parts.is_empty()).then_some(parts);
+        let parts = has_parts.then_some(parts);
         let change = self.replacer.payload(header, payload, parts, &mut found);
         for one in found {
             self.report_found(Some(header.seq), one);
         }
+        self.report_divided(header);
         change
     }
 
@@ -363,29 +421,11 @@ impl Redaction {
         NewEvent { time, stream, exchange, kind, flags, framing, payload }
     }
 
-    /// Learns the secrets of an event that is about to be written.
-    pub(crate) fn learn_new(&mut self, event: &NewEvent<'_>) {
-        self.learn(&Event { header: &header_of(event), payload: event.payload });
-    }
-
-    /// Redacts an event while it is recorded. Secrets that events before it gave away, or this one elsewhere, are replaced,
-    /// too. Returns its flags and its payload.
-    pub(crate) fn single<'a>(&mut self, event: &NewEvent<'a>) -> (Flags, Cow<'a, [u8]>) {
-        let (header, mut found) = (header_of(event), Vec::new());
-        let mut change = self.replacer.payload(&header, event.payload, None, &mut found);
-        if self.learn_all(None, found) {
-            self.replacer.known.go_on();
-            self.replacer.clean.clear();
-            change = self.replacer.payload(&header, event.payload, None, &mut Vec::new());
-        }
-        let redacted = change
-            .map_or(Cow::Borrowed(event.payload), |change| Cow::Owned(self.checked(&header, event.payload, change)));
-        (Self::event(&header, event.payload, &redacted).flags, redacted)
-    }
-
     /// Returns the reel's own header without its secrets, and with the digest of rules and settings.
     pub fn header(&mut self, header: &FileHeader) -> FileHeader {
-        self.keep_pseudonyms_of(header);
+        if is_redacted(&header.notes, "") {
+            self.keep_pseudonyms();
+        }
         let mut found = Vec::new();
         let mut redacted = file_header(&self.replacer, header, &mut found);
         found.into_iter().for_each(|one| self.report_found(None, one));
@@ -407,13 +447,7 @@ impl Redaction {
 fn checker(replacer: &Replacer) -> Replacer {
     let mut finder = replacer.finder.clone();
     finder.take_lookalikes_as(Lookalike::Pseudonym);
-    Replacer {
-        finder,
-        prefilter: None,
-        pseudonyms: replacer.pseudonyms.clone(),
-        known: Known::default(),
-        clean: Clean::default(),
-    }
+    Replacer::new(finder, replacer.pseudonyms.clone())
 }
 
 /// Returns the reel's own header without its secrets.
@@ -487,5 +521,7 @@ fn lane(header: &EventHeader, kind: &[&str], path: &[&[u8]]) -> LaneKey {
     hasher.finish()
 }
 
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod tests;

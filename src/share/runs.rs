@@ -1,6 +1,6 @@
 //! Finds what may be base64, or another run of bytes of a class.
 
-use crate::redact::encoding::{SHORTEST_BASE64, decoded};
+use crate::redact::encoding::{SHORTEST_BASE64, decoded, may_be_text};
 use crate::wire::json;
 use std::ops::Range;
 
@@ -23,7 +23,8 @@ pub(super) fn is_base64(byte: u8) -> bool {
 /// between its slashes.
 pub(super) fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let divided = |range: Range<usize>| -> Vec<Range<usize>> {
-        if !text[range.clone()].contains(&b'/') || decoded(&text[range.clone()]).is_some_and(|inner| inner.is_text()) {
+        let run = &text[range.clone()];
+        if !run.contains(&b'/') || may_be_text(run) && decoded(run).is_some_and(|inner| inner.is_text()) {
             return vec![range];
         }
         let start = range.start;

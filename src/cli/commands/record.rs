@@ -247,7 +247,7 @@ impl Keeping {
             notes: self.notes.iter().cloned().collect(),
             ..recording::header()
         };
-        let mut redaction = if self.redact { Some(self.key.redaction()?) } else { None };
+        let mut redaction = if self.redact { Some(self.key.learner()?.finish().live()) } else { None };
         if let Some(redaction) = &mut redaction {
             header = redaction.header(&header);
         }

@@ -9,7 +9,7 @@ use crate::files::output::{Output, check_apart};
 use crate::files::reels;
 use crate::redact::detectors::{DETECTORS, OTHER_RULES};
 use crate::render::redaction;
-use crate::share::Redaction;
+use crate::share::{Learner, Redactor};
 use crate::wire::text::{counted, excerpt};
 use clap::Args;
 use serde_json::{Value, json};
@@ -85,16 +85,17 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
     if args.rules {
         return list_rules(args.format, context);
     }
-    let mut redaction = args.key.redaction()?;
+    let mut learner = args.key.learner()?;
     let reel = TwicePath::of(args.reel.as_deref())?;
     if let Some(lines) = Lines::of(&reel)? {
-        return check_text(&lines, args, redaction.of_text(), context);
+        return check_text(&lines, args, learner.of_text(), context);
     }
     args.output.as_ref().map_or(Ok(()), |output| check_apart(&reel.opened, output))?;
     args.key.note_if_redacted(&reel)?;
     // Before the reel is read: an existing file is an error at once.
     let output = args.output.as_ref().map(|path| Output::create(path, args.force)).transpose()?;
-    learn(&mut redaction, &reel)?;
+    learn(&mut learner, &reel)?;
+    let mut redaction = learner.finish();
     let (events, damage, unreadable) = match output {
         None => {
             let (damage, unreadable) = count(&mut redaction, &reel)?;
@@ -132,7 +133,7 @@ fn unread((line, others): (u64, u64), name: &str) -> String {
     format!("{name}: line {line} cannot be read{others}; nobody looked into it")
 }
 
-fn outcome(args: &RedactArgs, redaction: &Redaction) -> Outcome {
+fn outcome(args: &RedactArgs, redaction: &Redactor) -> Outcome {
     if args.check && redaction.report().count() > 0 { Outcome::Findings } else { Outcome::Clean }
 }
 
@@ -140,7 +141,7 @@ fn outcome(args: &RedactArgs, redaction: &Redaction) -> Outcome {
 fn check_text(
     lines: &Lines,
     args: &RedactArgs,
-    mut redaction: Redaction,
+    mut learner: Learner,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let name = lines.shown.display();
@@ -148,8 +149,8 @@ fn check_text(
         return Err(CommandError::usage(format!("{name} is a text, not a recording"))
             .hint("--check looks for secrets in it; to replace them, redact the reel and export it again"));
     }
-    lines.each(|number, line| redaction.learn_line(number, line))?;
-    redaction.end_learning();
+    lines.each(|number, line| learner.learn_line(number, line))?;
+    let mut redaction = learner.finish();
     let unread = lines.each(|number, line| redaction.count_line(number, line))?;
     print(args, &redaction, &name.to_string(), context)?;
     if let Some(line) = unread.first() {
@@ -161,7 +162,7 @@ fn check_text(
     Ok(outcome(args, &redaction))
 }
 
-fn print(args: &RedactArgs, redaction: &Redaction, name: &str, context: &Context) -> Result<(), CommandError> {
+fn print(args: &RedactArgs, redaction: &Redactor, name: &str, context: &Context) -> Result<(), CommandError> {
     let report = redaction.report();
     let is_stdout_taken = args.output.as_deref() == Some(Path::new("-"));
     if args.format == Format::Json {

@@ -1,29 +1,18 @@
 //! Secrets that are recognised by what surrounds them, or by a check.
 
-use super::{ASSIGNMENT, COOKIE, Detector, HIGH_ENTROPY, Severity, TABLE, checked};
+use super::{ASSIGNMENT, COOKIE, Detector, HIGH_ENTROPY, NameOf, Near, Run, Severity, TABLE, checked};
 use crate::redact::checks;
-use crate::redact::classes::Classes;
 use crate::redact::pseudonym::Kind;
 
-/// Texts of which names that suggest a secret contain one.
-const TELLING: &[&str] = &[
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "credential",
-    "jwt",
-    "otp",
-    "auth",
-    "pin",
-    "pw",
-    "_pat",
-    "psk",
-    "cookie",
-    "code",
-    "verifier",
-];
+/// Programs in a printed list, with the options that take a password.
+const PRINTED_COMMAND: &str = concat!(
+    r#"(?i)["'](?:"#,
+    r#"(?:sshpass|mongo(?:sh|dump|restore|export|import)?|(?:docker|podman|registry|az)\\*["'],?\s+\\*["']login)\\*["'][^\n\]]{0,200}?["']-p"#,
+    r#"|redis-cli\\*["'][^\n\]]{0,200}?["']-a|ldap[a-z]{3,12}\\*["'][^\n\]]{0,200}?["']-w"#,
+    r#"|(?:zip|unzip|sqlcmd|bcp)\\*["'][^\n\]]{0,200}?["'](?-i:-P)"#,
+    r#"|curl\\*["'][^\n\]]{0,300}?["'](?:-u|--user)\\*["'],?\s+\\*["'][^\s:"'/\\]{1,60}:()"#,
+    r#")(?:\\*["'],?\s+\\*["'])?([^\s"'\\-][^"'\\\n]{2,256})"#,
+);
 
 /// The options of programs that take a password, and that have another meaning elsewhere.
 const PROGRAM_OPTION: &str = concat!(
@@ -34,7 +23,7 @@ const PROGRAM_OPTION: &str = concat!(
     r"|redis-cli\b[^\n|;&]{0,200}?\s-a[\s=]",
     r"|ldap[a-z]{3,12}\b[^\n|;&]{0,200}?\s-w\s",
     r"|(?:zip|unzip|sqlcmd|bcp)\b[^\n|;&]{0,200}?\s(?-i:-P)\s?",
-    r#")\\*["']?([^\s"'\\-][^\s"'\\]{2,})"#,
+    r#")\\*["']?([^\s"'\\-][^\s"'\\]{2,256})"#,
 );
 
 /// Passwords in statements of SQL. A quote before `password` ends a word of another language, and none begins after it.
@@ -42,8 +31,8 @@ const SQL_PASSWORD: &str = concat!(
     r"(?i)(?:",
     r"\bIDENTIFIED\s+(?:(?:WITH|VIA)\s+\S{1,60}\s+)?(?:BY|AS|USING)\s+(?:PASSWORD\s*\(?\s*|VALUES\s+)?",
     r"|\bSET\s+PASSWORD\s+FOR\s+\S{1,80}\s*=\s*(?:PASSWORD\s*\(\s*)?",
-    r#"|(?:^|[^a-z0-9_"'`$.-])PASSWORD\s*\(?\s*"#,
-    r#")\\*(?:'([^'\\]{2,200})|"([^"\\]{2,200}))|\bIDENTIFIED\s+BY\s+([A-Z0-9_$\#]{3,})"#,
+    r#"|(?:^|[^a-z0-9_"'`$.-])PASSWORD\s*=?\s*\(?\s*"#,
+    r#")\\*(?:N?'([^'\\]{2,200})|"([^"\\]{2,200}))|\bIDENTIFIED\s+BY\s+([A-Z0-9_$\#]{3,256})"#,
 );
 
 /// Passwords among the arguments of programs, or on their standard input.
@@ -52,25 +41,26 @@ const PROGRAM_ARGUMENT: &str = concat!(
     r"\bsqlplus\b[^\n|;&]{0,100}?\s[a-z0-9_$#]{1,40}/",
     r"|\b(?:smbclient|rpcclient|smbget)\b[^\n|;&]{0,200}?\s(?-i:-U)\s?[^\s%]{1,60}%",
     r"|\bhtpasswd\s(?:[^\n|;&]{0,100}?\s)?-[a-z]{0,6}b[a-z]{0,6}\s+\S{1,200}\s+\S{1,60}\s+",
+    r"|\bngrok\b[^\n|;&]{0,100}?\s(?:add-)?authtoken\s+",
     r"|\bsnmp[a-z]{2,12}\b[^\n|;&]{0,200}?\s-c\s+",
     r#"|\bcurl\b[^\n|;&]{0,300}?\s-[a-z]{0,6}u\s?\\*["']?[^\s:"'/=-][^\s:"'/=]{0,60}:"#,
     r#"|\bsecurestring\s+(?:-string\s+)?\\*["']"#,
-    r#")\\*["']?([^\s"'\\@-][^\s"'\\@]{2,})"#,
-    r#"|(?i)\b(?:echo|printf)\s+(?:-[a-z]{1,3}\s+)?\\*["']?(?:[^\s:"'|\\]{1,40}:)?([^\s:"'|\\]{3,})\\*["']?\s*\|\s*"#,
+    r#")\\*["']?([^\s"'\\@-][^\s"'\\@]{2,256})"#,
+    r#"|(?i)\b(?:echo|printf)\s+(?:-[a-z]{1,3}\s+)?\\*["']?(?:[^\s:"'|\\]{1,40}:)?([^\s:"'|\\]{3,256})\\*["']?\s*\|\s*"#,
     r"(?:sudo\s+-S|(?:sudo\s+)?chpasswd|[^\n|;&]{1,80}?\s--(?:stdin|password-stdin|with-token))",
 );
 
 /// What a program reads its passwords from: `.netrc` and `.pgpass`.
 const LOGIN_FILE: &str = concat!(
     r"(?i)\b(?:(?:machine\s+\S{1,200}|default)\s+)?login\s+\S{1,200}\s+(?:account\s+\S{1,200}\s+)?password\s+",
-    r#"([^\s"'\\]{3,})|(?m:^)(?:[^\s:#/]{1,200}):(?:5432|5433|6432|\*):[^\s:]{1,60}:[^\s:]{1,60}:([^\s:]{3,})(?m:$)"#,
+    r#"([^\s"'\\]{3,256})|(?m:^)(?:[^\s:#/]{1,200}):(?:5432|5433|6432|\*):[^\s:]{1,60}:[^\s:]{1,60}:([^\s:]{3,256})(?m:$)"#,
 );
 
 /// A name and its value in YAML or a Dockerfile, or a variable and its default in HCL.
 const CONFIG_ENTRY: &str = concat!(
     r#"(?i)(?:\b(?:name|key):\s*["']?([a-z0-9_.-]{1,60})["']?\s*\n\s*value:\s*["']?"#,
-    r#"|(?-i:\b(?:ENV|ARG|setenv))\s+([a-z0-9_]{1,60})\s+["']?"#,
-    r#"|\bvariable\s+["']([a-z0-9_.-]{1,60})["']\s*\{[^{}]{0,300}?\bdefault\s*=\s*["'])([^\s"'{}]{4,})"#,
+    r#"|\b(?:(?-i:ENV|ARG|setenv)|setx)\s+([a-z0-9_]{1,60})\s+\\*["']?"#,
+    r#"|\bvariable\s+["']([a-z0-9_.-]{1,60})["']\s*\{[^{}]{0,300}?\bdefault\s*=\s*["'])([^\s"'{}]{4,256})"#,
 );
 
 /// A name, what divides it from its value, and the value. In code, a type may follow the name; in YAML, the value may be a
@@ -79,9 +69,9 @@ const ASSIGNED: &str = concat!(
     r"(?:^|\\[nrt]|[^A-Za-z0-9_.\\\x80-\xff])",
     r"((?:(?i:api|access|secret|private|encryption|signing|master|license) )?[A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]{0,40})",
     r#"(?:\\*["']\]?|\*\*)?[ \t]*"#,
-    r"(?:(?i::[ \t]*(?:&[ \t]*)?(?:'static[ \t]+)?(?:str|string|text|bytes|any)[ \t]*=)|:=|=>|=|:)",
+    r"(?:\xef\xbc\x9a|(?i::[ \t]*(?:&[ \t]*)?(?:'static[ \t]+)?(?:str|string|text|bytes|any)[ \t]*=)|:=|=>|=|:)",
     r"(?:\*\*|__)?(?:[ \t]*(?:[|>][+-]?[ \t]*)?\r?\n[ \t]+|[ \t]*)",
-    r#"(?:[bfruBFRU]{0,2}\\*["'`])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
+    r#"(?:[bfruBFRU]{0,2}\\*["'`])?([^\s"'\\,;&<>(){}\[\]|]{4,256})"#,
 );
 
 /// A row that has a name and its value, in Markdown and in what `psql` prints, or in HTML.
@@ -97,42 +87,46 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "basic-credentials",
         Severity::High,
         Kind::Token,
-        (&["basic"], r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})"),
+        (Near::Text(&["basic"]), r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,256}={0,2})"),
         checks::basic,
         "Basic dXNlcjpodW50ZXIyLXM=",
-    ),
+    )
+    .reaching(0),
     checked(
         "bearer-token",
         Severity::High,
         Kind::Token,
-        (&["bearer", "dpop"], r#"(?i)\b(?:bearer|dpop)[\s:]{1,4}["']?([A-Za-z0-9_.~+/=-]{8,})"#),
+        (Near::Text(&["bearer", "dpop"]), r#"(?i)\b(?:bearer|dpop)[\s:]{1,4}["']?([A-Za-z0-9_.~+/=-]{8,256})"#),
         checks::random,
         "Bearer <32>",
-    ),
+    )
+    .reaching(0),
     checked(
         "authorization",
         Severity::High,
         Kind::Token,
         (
-            &["authorization"],
-            r#"(?i)\bauthorization\\*["']?\s*[:=]\s*\\*["']?(?:[a-z][a-z0-9-]{1,20}[ \t]+)?([A-Za-z0-9_.~+/=:-]{8,})"#,
+            Near::Text(&["authorization"]),
+            r#"(?i)\bauthorization\\*["']?\s*[:=]\s*\\*["']?(?:[a-z][a-z0-9-]{1,20}[ \t]+)?([A-Za-z0-9_.~+/=:-]{8,256})"#,
         ),
         checks::credentials,
         "Authorization: Token <40>",
-    ),
+    )
+    .reaching(0),
     checked(
         "signature",
         Severity::Medium,
         Kind::Token,
-        (&["signature", "response", "mac"], r#"(?i)\b(?:signature|response|mac)\s*=\s*\\*"?([A-Za-z0-9+/=%_-]{20,})"#),
+        (Near::Text(&["signature", "response", "mac"]), r#"(?i)\b(?:signature|response|mac)\s*=\s*\\*"?([A-Za-z0-9+/=%_-]{20,256})"#),
         checks::random,
         "Digest username=\"me\", response=\"<32h>\"",
-    ),
+    )
+    .reaching(0),
     checked(
         COOKIE,
         Severity::High,
         Kind::Token,
-        (&["cookie:"], r"(?i)cookie:[ \t]*([^\r\n]{4,})"),
+        (Near::Text(&["cookie:"]), r"(?i)cookie:[ \t]*([^\r\n]{4,256})"),
         checks::any,
         "Cookie: sid=<24>; theme=dark",
     ),
@@ -140,25 +134,27 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "url-password",
         Severity::High,
         Kind::Password,
-        (&["://"], r#"(?i)[a-z][a-z0-9+.-]{1,20}://[^\s/?#:@"'<>]*:([^\s/@"'<>]+)@"#),
+        (Near::Text(&["@"]), r#"(?i)[a-z][a-z0-9+.-]{1,20}://[^\s/?#:@"'<>]{0,256}:([^\s/@"'<>]{1,1024})@"#),
         checks::not_placeholder,
         "postgres://app:<12>@db.example.com:5432/app",
-    ),
+    )
+    .reaching(1310),
     checked(
         "url-user-token",
         Severity::High,
         Kind::Token,
-        (&["://"], r#"(?i)[a-z][a-z0-9+.-]{1,20}://([^\s/?#:@"'<>]{16,})@"#),
+        (Near::Text(&["@"]), r#"(?i)(?:[a-z][a-z0-9+.-]{1,20}://([^\s/?#:@"'<>]{16,1024})|\bhttps?://([^\s/?#:@"'<>]{8,15}))@"#),
         checks::random,
         "https://<32h>@o1.ingest.example.com/1",
-    ),
+    )
+    .reaching(1050),
     checked(
         "query-parameter",
         Severity::Medium,
         Kind::Password,
         (
-            &["?", "&", "code_verifier=", "client_assertion="],
-            r#"(?:[?&]([A-Za-z0-9_.~%-]{1,60})|\b(code_verifier|client_assertion))=([^\s&#"'<>\\]{4,})"#,
+            Near::Name(NameOf::Parameter, b"="),
+            r#"(?:[?&]([A-Za-z0-9_.~%-]{1,60})|\b(code_verifier|client_assertion))=([^\s&#"'<>\\]{4,256})"#,
         ),
         checks::parameter,
         "https://example.com/cb?access_token=<20>",
@@ -167,24 +163,102 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "user-flag",
         Severity::High,
         Kind::Password,
-        (&["--user", "-u"], r#"(?:--user|(?:^|\s)-u)[ =]["']?[^\s:"'/]+:([^\s"'/]{3,})"#),
+        (Near::Text(&["--user", "-u"]), r#"(?:--user|(?:^|\s)-u)[ =]["']?[^\s:"'/]+:([^\s"'/]{3,256})"#),
         checks::not_number,
         "curl --user jane:<12> https://example.com",
-    ),
+    )
+    .reaching(2),
     checked(
         "flag",
         Severity::High,
         Kind::Password,
-        (&["-"], r#"(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9-]{1,40})[ =]["']?([^\s"'\\-][^\s"'\\]{2,})"#),
+        (Near::Name(NameOf::Flag, b"-"), r#"(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9-]{1,40})[ =]["']?([^\s"'\\-][^\s"'\\]{2,256})"#),
         checks::flag,
         "server --passphrase <10>",
     ),
+    checked(
+        "quoted-flag",
+        Severity::High,
+        Kind::Password,
+        (
+            Near::Name(NameOf::Flag, b"\"'"),
+            r#"["']--?([A-Za-z][A-Za-z0-9-]{1,40})\\*["'],?\s+\\*["']([^\s"'\\-][^"'\\\r\n]{2,256})"#,
+        ),
+        checks::flag,
+        "[ 'npx', '--api-key', '<12>' ]",
+    ),
+    checked(
+        "printed-command",
+        Severity::High,
+        Kind::Password,
+        (Near::Text(&["sshpass", "mongo", "docker", "podman", "registry", "\"az", "'az", "redis-cli", "ldap", "zip", "sqlcmd", "bcp", "curl"]), PRINTED_COMMAND),
+        checks::last_not_placeholder,
+        "['curl', '-u', 'jane:<12>']",
+    )
+    .reaching(3),
+    checked(
+        "cookie-option",
+        Severity::High,
+        Kind::Token,
+        (
+            Near::Text(&["-b", "--cookie"]),
+            r#"(?:^|[\s"'])(?:-b|--cookie)[ =]\\*["']?(?:[^\s=;"'\\]{1,60}=[^\s;"'\\]{0,200};\s?){0,8}?[^\s=;"'\\]{1,60}=([^\s;"'\\]{6,256})"#,
+        ),
+        checks::random,
+        "curl -b 'theme=dark; sid=3<16>' https://example.com",
+    )
+    .reaching(1),
+    checked(
+        "basic-pair",
+        Severity::High,
+        Kind::Password,
+        (
+            Near::Text(&["auth=", "auth =", "basicauth(", "digestauth("]),
+            r#"(?i)\b(?:auth\s?=\s?|HTTP)(?:[A-Za-z.]{1,30})?\(\s{0,8}\\*["'][^"'\\]{1,100}\\*["']\s{0,8},\s{0,8}\\*["']([^"'\\\n]{3,256})"#,
+        ),
+        checks::not_placeholder,
+        "requests.get(url, auth=('jane', '<12>'))",
+    )
+    .reaching(16),
+    checked(
+        "connection-text",
+        Severity::High,
+        Kind::Password,
+        (Near::Text(&["pwd=", "pwd ="]), r#"(?i)[;{"'`]\s?pwd\s?=\s?([^;\s"'\\{}/][^;\s"'\\{}]{2,256})"#),
+        checks::not_placeholder,
+        "Server=db.example.com;UID=sa;PWD=<12>;",
+    )
+    .reaching(2),
+    checked(
+        "text-box",
+        Severity::Medium,
+        Kind::Password,
+        (
+            Near::Text(&["textbox"]),
+            r#"(?i)\btextbox\s+\\*"([^"\\\n]{1,60})\\*"(?:\s\[[^\]\n]{1,40}\]){0,6}(?::[ \t]+|[ \t][^\n]{0,60}?value=)\\*"?([^\s"\\][^\n"\\]{2,200})"#,
+        ),
+        checks::labelled,
+        "- textbox \"Password\" [ref=e12]: <12>",
+    )
+    .reaching(0),
+    checked(
+        "foreign-label",
+        Severity::Medium,
+        Kind::Password,
+        (
+            Near::Name(NameOf::Value, b":=\xef"),
+            r#"([A-Za-z\x80-\xff-]{2,40}(?:[ '][A-Za-z\x80-\xff]{1,24}){1,3})[ \t]*(?::|=|\xef\xbc\x9a)[ \t]*\\*["']?([^\s"'\\,;&<>(){}\[\]|]{4,256})"#,
+        ),
+        checks::foreign,
+        "Mot de passe : <12>9",
+    )
+    .reaching(64),
     checked(
         "program-option",
         Severity::High,
         Kind::Password,
         (
-            &["mysql", "mariadb", "sshpass", "mongo", " login", "redis-cli", "ldap", "zip", "sqlcmd", "bcp", "7z"],
+            Near::Text(&["mysql", "mariadb", "sshpass", "mongo", " login", "redis-cli", "ldap", "zip", "sqlcmd", "bcp", "7z"]),
             PROGRAM_OPTION,
         ),
         checks::last_not_placeholder,
@@ -194,9 +268,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "program-argument",
         Severity::High,
         Kind::Password,
-        (
-            &[
-                "sqlplus",
+        (Near::Text(&["sqlplus",
                 "smbclient",
                 "rpcclient",
                 "htpasswd",
@@ -205,28 +277,29 @@ pub(super) const CONTEXTS: &[Detector] = &[
                 "--stdin",
                 "sudo",
                 "-stdin",
-                "--with-token",
+                "--with-token", "ngrok",
                 "curl",
-                "securestring",
-            ],
+                "securestring"]),
             PROGRAM_ARGUMENT,
         ),
         checks::last_not_placeholder,
         "curl -ujane:<12> https://example.com",
-    ),
+    )
+    .reaching(480),
     checked(
         "login-file",
         Severity::High,
         Kind::Password,
-        (&["login", "machine", ":5432:", ":5433:", ":6432:", ":*:"], LOGIN_FILE),
+        (Near::Text(&["login", "machine", ":5432:", ":5433:", ":6432:", ":*:"]), LOGIN_FILE),
         checks::login,
         "machine api.example.com login me password <14>",
-    ),
+    )
+    .reaching(210),
     checked(
         "sql-password",
         Severity::High,
         Kind::Password,
-        (&["identified", "password"], SQL_PASSWORD),
+        (Near::Text(&["identified", "password"]), SQL_PASSWORD),
         checks::sql,
         "CREATE USER app IDENTIFIED BY '<12>'",
     ),
@@ -235,7 +308,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            &["</", "&lt;/"],
+            Near::Name(NameOf::Value, b"<;"),
             r"(?i)(?:<|&lt;)([a-z][a-z0-9_.:-]{0,60})(?:\s[^<>]{0,200})?(?:>|&gt;)\s*(?:<!\[CDATA\[)?([^<>\s][^<>]{0,200}?)\s*(?:\]\]>)?(?:<|&lt;)/",
         ),
         checks::labelled,
@@ -246,7 +319,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            &["value=", "value =", "content="],
+            Near::Name(NameOf::Value, b"="),
             r#"(?i)\b(?:name|key|id|property|type)\s*=\s*\\*["']([^"'\\<>]{1,60})\\*["'][^<>]{0,200}?\b(?:value|content)\s*=\s*\\*["']([^"'\\<>]{1,200})"#,
         ),
         checks::labelled,
@@ -257,7 +330,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            &["string>", "value>", "data>", "string&gt;", "value&gt;", "data&gt;"],
+            Near::Name(NameOf::Value, b"<;"),
             r"(?i)(?:<|&lt;)(?:key|name|property|member)(?:>|&gt;)\s*([^<>&]{1,60}?)\s*(?:<|&lt;)/[a-z]{1,20}(?:>|&gt;)\s*(?:<|&lt;)(?:string|value|data)(?:>|&gt;)\s*([^<>]{1,200}?)\s*(?:<|&lt;)/",
         ),
         checks::labelled,
@@ -267,7 +340,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "config-entry",
         Severity::Medium,
         Kind::Password,
-        (&["value:", "default", "env ", "arg "], CONFIG_ENTRY),
+        (Near::Name(NameOf::Value, b":= \t"), CONFIG_ENTRY),
         checks::labelled,
         "- name: API_KEY\n  value: <24>",
     ),
@@ -276,8 +349,8 @@ pub(super) const CONTEXTS: &[Detector] = &[
         Severity::Medium,
         Kind::Password,
         (
-            TELLING,
-            r#"(?:\b([A-Za-z_][A-Za-z0-9_.]{0,60})\(|["']([A-Za-z_][A-Za-z0-9_. -]{0,60})\\*["']\s*(?:\)?\s*,|\}?\s*\)\s*\.[A-Za-z_]{2,30}\())\s*\\*["']([^"'\\\r\n]{4,200})\\*["']"#,
+            Near::Name(NameOf::Value, b"(,"),
+            r#"(?:\b([A-Za-z_][A-Za-z0-9_.]{0,60})\(|["']([#.]?[A-Za-z_][A-Za-z0-9_. -]{0,60})\\*["']\s*(?:\)?\s*,|\}?\s*\)\s*\.[A-Za-z_]{2,30}\())\s*\\*["']([^"'\\\r\n]{4,200})\\*["']"#,
         ),
         checks::argument,
         "define('DB_PASSWORD', '4<14>')",
@@ -286,7 +359,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         TABLE,
         Severity::Medium,
         Kind::Password,
-        (TELLING, r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]|\)\s*(?i:values)\s*\("#),
+        (Near::Name(NameOf::Value, b"|,;\t<("), r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]|\)\s*(?i:values)\s*\("#),
         checks::any,
         "| user | password |\n| --- | --- |\n| me | 7<14> |",
     ),
@@ -294,67 +367,69 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "table-row",
         Severity::Medium,
         Kind::Password,
-        (TELLING, ROW),
+        (Near::Name(NameOf::Value, b"|<"), ROW),
         checks::argument,
         "| host | db |\n| password | 7<14> |\n| port | 80 |",
-    ),
+    )
+    .reaching(180),
     checked(
         "told-password",
         Severity::Medium,
         Kind::Password,
         (
-            &["pass", "pin", "kennwort", "contrase", "senha", "wachtwoord", " code"],
-            r#"(?i)\b((?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord)|contrase\S{1,2}a|(?:verification|security|one-time|confirmation|login|authentication|2fa)[ -]code)[ \t]+(?:(?:has been |was )?(?:changed|set|reset)[ \t]+to|is|was|ist|lautet|est|es|to)[ \t]*:?[ \t]+\\*["'`]?([^\s"'`\\,;<>]{3,}[^\s"'`\\,;<>.!?:)])"#,
+            Near::Text(&["pass", "pin", "kennwort", "contrase", "senha", "wachtwoord", " code"]),
+            r#"(?i)\b((?:pass(?:word|phrase|code|wort|e)|pin(?:[ -]code)?|kennwort|senha|wachtwoord)|contrase\S{1,2}a|(?:verification|security|one-time|confirmation|login|authentication|2fa)[ -]code)[ \t]+(?:(?:has been |was )?(?:changed|set|reset)[ \t]+to|is|was|ist|lautet|est|es|to)[ \t]*:?[ \t]+\\*["'`]?([^\s"'`\\,;<>]{3,256}[^\s"'`\\,;<>.!?:)])"#,
         ),
         checks::told,
         "the password is <12>",
-    ),
+    )
+    .reaching(16),
     checked(
         "password-in-prose",
         Severity::Medium,
         Kind::Password,
         (
-            &["pass"],
-            r#"(?i)\bpass(?:word|phrase|code|wort)[ \t]+\\*["'`]?([^\s"'`\\,;<>(){}]{7,}[^\s"'`\\,;<>(){}.!?:])"#,
+            Near::Text(&["pass"]),
+            r#"(?i)\bpass(?:word|phrase|code|wort)[ \t]+\\*["'`]?([^\s"'`\\,;<>(){}]{7,256}[^\s"'`\\,;<>(){}.!?:])"#,
         ),
         checks::mixed,
         "connecting with password a7A<12>",
-    ),
-    checked(ASSIGNMENT, Severity::Medium, Kind::Password, (TELLING, ASSIGNED), checks::assignment, "DB_PASSWORD=<12>"),
+    )
+    .reaching(0),
+    checked(ASSIGNMENT, Severity::Medium, Kind::Password, (Near::Name(NameOf::Value, b"=:\xef"), ASSIGNED), checks::assignment, "DB_PASSWORD=<12>"),
     checked(
         "card-number",
         Severity::Medium,
         Kind::Digits,
-        (&[], r"\b([2-6](?:[ -]?[0-9]){12,18})\b"),
+        (Near::Run(Run::Digits), r"\b([2-6](?:[ -]?[0-9]){12,18})\b"),
         checks::card,
         "4111 1111 1111 1111",
-    )
-    .needing(Classes { digits: 13, ..Classes::NONE }),
+    ),
     checked(
         "iban",
         Severity::Medium,
         Kind::Token,
-        (&[], r"\b([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b"),
+        (Near::Run(Run::Account), r"\b([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b"),
         checks::iban,
         "DE89 3704 0044 0532 0130 00",
-    )
-    .needing(Classes { upper: 2, digits: 2, ..Classes::NONE }),
+    ),
     checked(
         "email-address",
         Severity::Low,
         Kind::Email,
-        (&["@"], r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24})\b"),
+        (Near::Text(&["@"]), r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24})\b"),
         checks::email,
         "jane.doe@acme-corp.com",
-    ),
+    )
+    .reaching(64),
     checked(
         "home-folder",
         Severity::Low,
         Kind::Password,
-        (&["/home/", "/users/", r"\users\"], r#"(?:/home/|/Users/|\\+Users\\+)([^/\s"'\\:;,<>|*?$]{2,64})"#),
+        (Near::Text(&["/home/", "/users/", r"\users\"]), r#"(?:(?:^|[^A-Za-z0-9_.~-]|/(?:var|usr|export|mnt|nfs|data))/home/|/Users/|\\+Users\\+)([^/\s"'\\:;,<>|*?$]{2,64})"#),
         checks::user,
         "/home/janedoe/projects",
-    ),
-    checked(HIGH_ENTROPY, Severity::Low, Kind::Token, (&[], r"([A-Za-z0-9+/_=-]{24,})"), checks::entropy, "<40>")
-        .needing(Classes { upper: 3, lower: 3, digits: 2, ..Classes::NONE }),
+    )
+    .reaching(16),
+    checked(HIGH_ENTROPY, Severity::Low, Kind::Token, (Near::Run(Run::Token), r"([A-Za-z0-9+/_-]{24,256}={0,2})"), checks::entropy, "<40>"),
 ];

@@ -21,20 +21,23 @@ fn header(seq: usize, kind: EventKind) -> EventHeader {
 }
 
 fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    redacted_by(Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings"), kind, payloads)
+    redacted_by(learner(), kind, payloads)
 }
 
 fn redacted_again(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
-    redacted_by(redaction.keeping_pseudonyms(), kind, payloads)
+    redacted_by(learner().keeping_pseudonyms(), kind, payloads)
 }
 
-fn redacted_by(mut redaction: Redaction, kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn learner() -> Learner {
+    Learner::new(&Settings::default(), b"a key of 16 bytes").expect("no settings")
+}
+
+fn redacted_by(mut learner: Learner, kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let header = |seq: usize| header(seq, kind);
     for (seq, payload) in payloads.iter().enumerate() {
-        redaction.learn(&Event { header: &header(seq), payload });
+        learner.learn(&Event { header: &header(seq), payload });
     }
-    redaction.end_learning();
+    let mut redaction = learner.finish();
     let redact = |(seq, payload): (usize, &Vec<u8>)| redaction.payload(&header(seq), payload).into_owned();
     payloads.iter().enumerate().map(redact).collect()
 }
@@ -42,7 +45,7 @@ fn redacted_by(mut redaction: Redaction, kind: EventKind, payloads: &[Vec<u8>]) 
 #[test]
 fn a_secret_and_its_pseudonym_become_comparable_whatever_the_key_was() {
     let compare = |recorded: &[Vec<u8>], live: &[Vec<u8>]| {
-        let mut comparing = Redaction::comparing(&Settings::default()).expect("no settings");
+        let mut comparing = Learner::comparing(&Settings::default()).expect("no settings").finish().live();
         recorded.iter().for_each(|message| drop(comparing.comparable(message)));
         for (recorded, live) in recorded.iter().zip(live) {
             let [one, other] = [recorded, live].map(|text| comparing.comparable(text));
@@ -156,13 +159,13 @@ fn a_check_finds_nothing_in_what_was_redacted_with_any_key() {
             2 => (EventKind::Stderr, (0..2).map(|_| text(&mut random, 2).into_bytes()).collect()),
             _ => (EventKind::Message, (0..2).flat_map(|_| divided(&mut random)).collect()),
         };
-        let once = redacted_by(Redaction::new(&Settings::default(), &key).expect("no settings"), kind, &payloads);
-        let mut check = Redaction::new(&Settings::default(), b"another").expect("no settings").keeping_pseudonyms();
+        let once = redacted_by(Learner::new(&Settings::default(), &key).expect("no settings"), kind, &payloads);
+        let mut check = Learner::new(&Settings::default(), b"another").expect("no settings").keeping_pseudonyms();
         let header = |seq: usize| header(seq, kind);
         for (seq, payload) in once.iter().enumerate() {
             check.learn(&Event { header: &header(seq), payload });
         }
-        check.end_learning();
+        let mut check = check.finish();
         for (seq, payload) in once.iter().enumerate() {
             check.payload(&header(seq), payload);
         }
@@ -173,28 +176,14 @@ fn a_check_finds_nothing_in_what_was_redacted_with_any_key() {
     }
 }
 
-/// Two redactions with the same settings, one of them without the prefilter.
-fn pair(settings: &Settings) -> [Redaction; 2] {
-    [true, false].map(|is_quick| {
-        let mut redaction = Redaction::new(settings, b"a key of 16 bytes").expect("settings");
-        assert!(redaction.replacer.prefilter.is_some());
-        redaction.replacer.prefilter = redaction.replacer.prefilter.take().filter(|_| is_quick);
-        redaction
-    })
-}
-
-/// Returns what both find in a payload.
-fn check_both(pair: &mut [Redaction; 2], payload: &[u8]) -> String {
-    let [quick, whole] = pair.each_mut().map(|redaction| {
-        redaction.report = Report::default();
-        let mut header = header(0, EventKind::Message);
-        redaction.count(&header, payload);
-        header.framing = Framing::Sse;
-        redaction.count(&header, payload);
-        redaction.report().to_json("").to_string()
-    });
-    assert_eq!(quick, whole, "{}", String::from_utf8_lossy(payload));
-    quick
+/// Returns what is found in a payload that is a message, and one in a server-sent event.
+fn counted(redaction: &mut Redactor, payload: &[u8]) -> u64 {
+    redaction.report = Report::default();
+    let mut header = header(0, EventKind::Message);
+    redaction.count(&header, payload);
+    header.framing = Framing::Sse;
+    redaction.count(&header, payload);
+    redaction.report().count()
 }
 
 /// Forms of a text as they stand in a payload.
@@ -202,6 +191,7 @@ fn forms(text: &str) -> Vec<String> {
     let json = |value: &str| serde_json::json!({"jsonrpc": "2.0", "params": {"a": value, "b": [value, 1]}}).to_string();
     let escaped = |by: fn(char) -> String| format!("{{\"a\":\"{}\"}}", text.chars().map(by).collect::<String>());
     let percent: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let references = |form: fn(u32) -> String| text.chars().map(|found| form(u32::from(found))).collect::<String>();
     let base64 = base64::engine::general_purpose::STANDARD.encode(text);
     let mut all = vec![
         text.to_owned(),
@@ -211,6 +201,8 @@ fn forms(text: &str) -> Vec<String> {
         json(&base64),
         json(&format!("see\n{base64}\nthere")),
         json(&percent),
+        json(&references(|number| format!("&#{number};"))),
+        json(&references(|number| format!("&#x{number:x};"))),
         json(&format!("\u{e9}{text}")),
         format!("data: {}\n\n", json(text)),
         serde_json::json!({text: 1, "x": {text: [text]}}).to_string(),
@@ -230,22 +222,23 @@ fn json_text(found: char) -> String {
 }
 
 #[test]
-fn the_prefilter_misses_no_detector_in_any_form() {
-    let mut pair = pair(&Settings::default());
+fn every_detector_finds_its_example_in_any_form() {
+    let mut redaction = learner().finish();
     for detector in DETECTORS {
         let mut random = fastrand::Rng::with_seed(1);
         let example = sample(detector.example, |below| random.usize(..below));
-        for text in [example.clone(), format!("see {example} here"), format!("({example})")] {
-            for form in forms(&text) {
-                check_both(&mut pair, form.as_bytes());
+        for text in [format!("see {example} here"), format!("({example})")] {
+            // Beside what the last ones add, a table is none.
+            for form in forms(&text).iter().take(14) {
+                assert!(counted(&mut redaction, form.as_bytes()) > 0, "{}: {form}", detector.name);
             }
         }
     }
 }
 
 #[test]
-fn the_prefilter_misses_no_table_list_or_command() {
-    let mut pair = pair(&Settings::default());
+fn tables_lists_and_commands_give_away_secrets_in_json_too() {
+    let mut redaction = learner().finish();
     for text in [
         "| user | password |\n| --- | --- |\n| me | q9w8e7r6 |",
         "user,api key\nme,q9w8e7r6\n",
@@ -283,120 +276,14 @@ fn the_prefilter_misses_no_table_list_or_command() {
         r#"{"columns":["user","password"],"rows":[["me","q9w8e7r6"]]}"#,
         r#"{"fields":["user", "token" ],"data":[["me","q9w8e7r6"]]}"#,
     ] {
-        let found = check_both(&mut pair, text.as_bytes());
-        assert!(found.contains("\"secrets\":"), "{text}: {found}");
-        for (number, form) in forms(text).iter().enumerate() {
-            let found = check_both(&mut pair, form.as_bytes());
-            assert!(number > 4 || !found.contains("\"secrets\":0"), "{form}: {found}");
+        for form in forms(text).iter().take(5) {
+            assert!(counted(&mut redaction, form.as_bytes()) > 0, "{form}");
         }
     }
 }
 
 #[test]
-fn the_prefilter_misses_no_name() {
-    let mut pair = pair(&Settings::default());
-    let names = [
-        "password",
-        "db_passwd",
-        "passphrase",
-        "passcode",
-        "PWD2",
-        "client_secret",
-        "secrets",
-        "credential",
-        "apikey",
-        "x-api-key",
-        "apiKey",
-        "API Key",
-        "jwt",
-        "bearer",
-        "Authorization",
-        "dpop",
-        "otp",
-        "TOTP",
-        "cvv",
-        "cvc",
-        "authToken",
-        "access-token",
-        "privateKey",
-        "token",
-        "page token",
-        "pass",
-        "pw",
-        "pin",
-        "pat",
-        "psk",
-        "cookie",
-        "my set-cookie",
-        "signing key",
-        "master_key",
-        "license.key",
-        "deviceCode",
-        "code_verifier",
-        "the password of my account",
-        "password (again)",
-        "password-\u{e9}-x",
-        "\u{e9}token",
-        "key",
-        "name",
-        "progressToken",
-        "secretName",
-        "path",
-        "x secret/key",
-        "code",
-        "--api-token",
-        "-p",
-        "--auth",
-        "state",
-        "sig",
-        "mycookie",
-        "totally token",
-        "auth token",
-        "pass_phrase",
-        "pass-word",
-        "userpassword",
-        "auth",
-        "mot de passe",
-        "palavra-passe",
-        "mdp",
-        "field",
-    ];
-    let names = names.into_iter().chain(crate::redact::FOREIGN);
-    let values = ["hunter2x", "q9w8e7r6!", "1234567", "correct horse"];
-    for (name, value) in names.zip(values.into_iter().cycle()) {
-        let member = serde_json::json!({name: value, "n": {name: [value, 12345]}}).to_string();
-        let label = serde_json::json!({"name": name, "value": value, "items": [{"key": name, "value": [value]}]});
-        for text in [
-            format!("{name}={value}"),
-            format!("see {name}: {value} there"),
-            format!("x\n{name} := \"{value}\""),
-            format!("run {name} {value} now"),
-            format!("https://example.com/?a=b&{name}={value}"),
-            format!("{name} => '{value}'"),
-            member.clone(),
-            label.to_string(),
-        ] {
-            for form in forms(&text) {
-                check_both(&mut pair, form.as_bytes());
-            }
-        }
-    }
-}
-
-#[test]
-fn the_prefilter_finds_the_same_in_any_text() {
-    let mut pair = pair(&Settings::default());
-    for seed in 0..60 {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let text = text(&mut random, 2);
-        for form in forms(&text) {
-            check_both(&mut pair, form.as_bytes());
-        }
-    }
-}
-
-#[test]
-fn the_prefilter_knows_the_settings() {
+fn what_settings_add_is_found() {
     let settings = Settings {
         own_user: Some("zoe1".into()),
         own_host: Some("h-12".into()),
@@ -405,7 +292,7 @@ fn the_prefilter_knows_the_settings() {
         members: vec!["town".into()],
         ..Settings::default()
     };
-    let mut pair = pair(&settings);
+    let mut redaction = Learner::new(&settings, b"a key of 16 bytes").expect("settings").finish();
     for text in [
         r#"{"user":"zoe1"}"#,
         r#"{"a":"on h-12"}"#,
@@ -414,24 +301,6 @@ fn the_prefilter_knows_the_settings() {
         "user=zoe1",
         "see /srv/zoe1/a",
     ] {
-        let found = check_both(&mut pair, text.as_bytes());
-        assert!(found.contains("\"count\":2"), "{text} {found}");
-    }
-    let rule = serde_json::from_value(serde_json::json!({"rules": [{"name": "x", "pattern": "E-[0-9]+"}]}));
-    assert!(Prefilter::new(&rule.expect("settings")).is_none(), "any text may match");
-}
-
-#[test]
-fn usual_messages_have_no_suspects() {
-    let redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
-    for text in [
-        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"bench-client","version":"1.4.0"}}}"#,
-        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"progress-61","progress":3,"total":4,"message":"half done"}}"#,
-        r#"{"jsonrpc":"2.0","id":"7a","method":"tools/call","params":{"_meta":{"progressToken":7},"name":"read_file","arguments":{"path":"/home/user/notes.txt","pattern":"key|token"}}}"#,
-        r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"search","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"maxTokens":{"type":"integer"}},"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true}}],"nextCursor":"4"}}"#,
-        "Traceback (most recent call last):\n  File \"/usr/lib/python3/x.py\", line 3, in main",
-    ] {
-        let suspects = redaction.replacer.suspects(text.as_bytes()).expect("a prefilter");
-        assert!(suspects.is_empty(), "{text}: {suspects:?}");
+        assert_eq!(counted(&mut redaction, text.as_bytes()), 2, "{text}");
     }
 }

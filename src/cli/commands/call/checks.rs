@@ -377,7 +377,6 @@ pub(super) fn print(
     shared: &mut Shared,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    shared.end_learning();
     let form = match args.format {
         Format::Junit => Some(results::Form::Junit),
         Format::Github => Some(results::Form::Github),

@@ -54,9 +54,9 @@ impl Input {
 
     /// Finds the pseudonyms in it that are divided.
     fn learn(&mut self, redact: &RedactOptions) -> Result<(), CommandError> {
-        let mut redaction = redact.key.redaction()?;
-        learn(&mut redaction, &self.reopened()?)?;
-        self.continued = redaction.continued().clone();
+        let mut learner = redact.key.learner()?;
+        learn(&mut learner, &self.reopened()?)?;
+        self.continued = learner.finish().continued().clone();
         Ok(())
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn prepare(paths: &[&Path], redact: &RedactOptions) -> Result<(Vec<In
 /// Reports recordings that were redacted by other rules than those that apply now: what these treat in another way is a
 /// difference.
 fn report_other_rules(inputs: &[Input], redact: &RedactOptions) -> Result<(), CommandError> {
-    let own = redact.key.redaction()?.digest();
+    let own = redact.key.learner()?.finish().digest();
     let is_other = |input: &&Input| input.digest.as_ref().is_some_and(|digest| *digest != own);
     for input in inputs.iter().filter(is_other) {
         note(&format!("{} was redacted by other rules or settings than the current ones", input.shown.display()));

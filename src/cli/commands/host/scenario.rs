@@ -18,6 +18,7 @@ use crate::runtime::play;
 use crate::runtime::play::real_time::RealTimePlay;
 use crate::runtime::play::virtual_time::record_play;
 use crate::scenario::{Clock, Observation, Player, Report, Scenario, ServerKind, ServerPlan};
+use crate::share::Learner;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -60,7 +61,8 @@ fn played(
 ) -> Result<(Report, PathBuf), CommandError> {
     let servers: Vec<ServerView> =
         scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
-    let mut redaction = args.redact.redact.then(|| args.redact.key.redaction()).transpose()?;
+    let learner = args.redact.redact.then(|| args.redact.key.learner()).transpose()?;
+    let mut redaction = learner.map(Learner::finish);
     let observe = |at: Duration, seen: &Observation<'_>| match args.trace {
         true => match seen_line(at, seen, &servers, args, context) {
             line if line.is_empty() => Ok(()),

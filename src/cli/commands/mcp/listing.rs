@@ -6,7 +6,7 @@ use super::cursor;
 use super::tools::{Cx, count_of, text_of};
 use crate::cli::commands::reel::list::Found;
 use crate::cli::redaction::KeyOptions;
-use crate::share::Redaction;
+use crate::share::{Learner, Redactor};
 use crate::wire::json;
 use crate::wire::text::counted;
 use serde_json::{Value, json};
@@ -119,13 +119,13 @@ fn sessions(cx: &Cx<'_>) -> Result<Vec<Value>, Problem> {
 }
 
 /// Makes rows of what recordings say about themselves.
-struct Texts(Option<Redaction>);
+struct Texts(Option<Redactor>);
 
 impl Texts {
     fn new(cx: &Cx<'_>) -> Result<Self, Problem> {
         let key = KeyOptions { key_file: Some(cx.library.key_path()) };
-        let redaction = cx.library.redacts.then(|| key.redaction()).transpose();
-        redaction.map(Self).map_err(|error| Problem::new(error.message))
+        let learner = cx.library.redacts.then(|| key.learner()).transpose();
+        learner.map(|learner| Self(learner.map(Learner::finish))).map_err(|error| Problem::new(error.message))
     }
 
     fn text(&mut self, value: &Value) -> Value {

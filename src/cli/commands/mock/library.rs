@@ -11,7 +11,7 @@ use crate::files::reels;
 use crate::render::volatile::unused_place;
 use crate::replay::mock::{Library, LibraryBuilder, Payloads};
 use crate::runtime::mock::payloads::{InMemory, InReel};
-use crate::share::Redaction;
+use crate::share::{Learner, LiveRedactor, Redactor};
 use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use crate::wire::{Direction, Framing};
@@ -78,26 +78,25 @@ pub(super) fn read(paths: &[PathBuf], options: &MockOptions, ignored: &[String])
 /// # Errors
 ///
 /// A recording cannot be read, or its settings are not valid.
-fn redaction_of(paths: &[PathBuf]) -> Result<Option<Redaction>, CommandError> {
+fn redaction_of(paths: &[PathBuf]) -> Result<Option<LiveRedactor>, CommandError> {
     let reels = paths.iter().filter(|path| recordings::is_reel_file(path));
     let mut redacted = Vec::new();
     for path in reels {
         let header = reels::open(path)?.0.header().clone();
-        redacted.extend(Redaction::settings_of(&header).map(|settings| (path, settings)));
+        redacted.extend(Redactor::settings_of(&header).map(|settings| (path, settings)));
     }
     let Some((first, settings)) = redacted.first() else { return Ok(None) };
     if let Some((other, _)) = redacted.iter().find(|(_, others)| others != settings) {
         let error = format!("{} and {} were redacted with different settings", first.display(), other.display());
         return Err(CommandError::usage(error).hint("serve them separately"));
     }
-    let mut redaction = Redaction::comparing(&here(settings.clone()))
+    let mut learner = Learner::comparing(&here(settings.clone()))
         .map_err(|error| CommandError::usage(format!("the settings in {}: {error}", first.display())))?;
     for (path, _) in &redacted {
         // Damage is reported when the reel is read for the mock.
-        recordings::open(path, None)?.each_event(|_| {}, |event| redaction.learn(event))?;
+        recordings::open(path, None)?.each_event(|_| {}, |event| learner.learn(event))?;
     }
-    redaction.end_learning();
-    Ok(Some(redaction))
+    Ok(Some(learner.finish().live()))
 }
 
 /// Reads one recording, or some of its sessions. Returns its messages, the number of its events, and whether it is damaged.
@@ -174,8 +173,8 @@ pub(super) fn append(path: &Path, exchanges: &[Exchange]) -> Result<(), CommandE
             writer.append(event.again()).map_err(failed)
         },
     )?;
-    let settings = Redaction::settings_of(&header);
-    let mut redaction = settings.map(|settings| KeyOptions::default().with(&here(settings))).transpose()?;
+    let settings = Redactor::settings_of(&header);
+    let learner = settings.map(|settings| KeyOptions::default().with(&here(settings))).transpose()?;
     let (stream, mut added, mut gap) = (streams + 1, Vec::new(), Vec::new());
     let reported = json!({"reason": "the rest of this session was not recorded, only what the recording lacked"});
     ciborium::into_writer(&reported, &mut gap).map_err(|error| failed(std::io::Error::other(error)))?;
@@ -190,14 +189,14 @@ pub(super) fn append(path: &Path, exchanges: &[Exchange]) -> Result<(), CommandE
             added.push(NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload });
         }
     }
-    if let Some(redaction) = &mut redaction {
-        added.iter().for_each(|event| redaction.learn_new(event));
-        redaction.end_learning();
-    }
+    let mut redactor = learner.map(|mut learner| {
+        added.iter().for_each(|event| learner.learn_new(event));
+        learner.finish().live()
+    });
     for event in added {
-        match &mut redaction {
-            Some(redaction) => {
-                let (flags, payload) = redaction.single(&event);
+        match &mut redactor {
+            Some(redactor) => {
+                let (flags, payload) = redactor.single(&event);
                 writer.append(NewEvent { flags, payload: &payload, ..event }).map_err(failed)?;
             }
             None => writer.append(event).map_err(failed)?,

@@ -63,7 +63,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, Comman
     let mut header = merge.header(&recording::header().tool);
     if args.redact.redact {
         // It has the names of the files.
-        header = args.redact.key.redaction()?.header(&header);
+        header = args.redact.key.learner()?.finish().header(&header);
     }
     let mut warning = SecretWarning::of_reel(&args.redact, &header)?;
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;

@@ -7,7 +7,7 @@ use crate::diff::{self, Collector, Learned, Options, Recording, Report, complete
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::modern::Folded;
 use crate::replay::{Entry, Plan, Sent};
-use crate::share::Redaction;
+use crate::share::LiveRedactor;
 use crate::trace::{Event, EventHeader, EventKind};
 use crate::wire::{Direction, Framing};
 use std::cell::RefCell;
@@ -23,7 +23,7 @@ pub(super) struct Comparison<'a> {
     /// Whether both sides are compared without their secrets. The same secret has the same pseudonym on both.
     redact: RedactOptions,
     /// Of a redacted recording: what makes its pseudonyms and the secrets of the live server alike.
-    alike: Option<RefCell<Redaction>>,
+    alike: Option<RefCell<LiveRedactor>>,
 }
 
 impl<'a> Comparison<'a> {
@@ -97,11 +97,11 @@ impl<'a> Comparison<'a> {
             events.iter().for_each(|event| self.collect(event, &mut collector));
             return Ok(collector.finish());
         }
-        let mut redaction = self.redact.key.redaction()?;
-        events.iter().for_each(|event| redaction.learn(event));
-        redaction.end_learning();
+        let mut learner = self.redact.key.learner()?;
+        events.iter().for_each(|event| learner.learn(event));
+        let mut redactor = learner.finish();
         for event in events {
-            let payload = redaction.payload(event.header, event.payload);
+            let payload = redactor.payload(event.header, event.payload);
             self.collect(&Event { payload: &payload, ..*event }, &mut collector);
         }
         Ok(collector.finish())

@@ -88,7 +88,7 @@ impl Replayed {
     /// A setting is not valid.
     pub(super) fn redacted(mut self, options: &RedactOptions) -> Result<Self, CommandError> {
         if options.redact {
-            let mut redaction = options.key.redaction()?;
+            let mut redaction = options.key.learner()?.finish();
             self.view.texts_mut().for_each(|text| *text = redaction.text(text));
         }
         Ok(self)

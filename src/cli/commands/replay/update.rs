@@ -5,7 +5,7 @@ use crate::cli::redaction::{KeyOptions, here};
 use crate::error::CommandError;
 use crate::files::output::{PRIVATE, Replacement};
 use crate::formats::{self, ExportFormat, ExportOptions};
-use crate::share::Redaction;
+use crate::share::Redactor;
 use crate::trace::{ReelWriter, WriterOptions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -53,12 +53,12 @@ fn exporter(recording: &Path) -> Result<Option<&'static ExportFormat>, CommandEr
 /// Opens a session: redacted if the recording is.
 fn disguised_as(recording: &Path, session: &Path) -> Result<TwicePath, CommandError> {
     let source = TwicePath::of(Some(session))?;
-    match Redaction::settings_of(&recordings::header(recording)?) {
+    match Redactor::settings_of(&recordings::header(recording)?) {
         None => Ok(source),
         Some(settings) => {
             // The pseudonyms in the recording were sent again.
-            let redaction = KeyOptions::default().with(&here(settings))?.keeping_pseudonyms();
-            Ok(crate::cli::redaction::redacted_by(redaction, &source)?.0)
+            let learner = KeyOptions::default().with(&here(settings))?.keeping_pseudonyms();
+            Ok(crate::cli::redaction::redacted_by(learner, &source)?.0)
         }
     }
 }

@@ -18,7 +18,7 @@ mod record;
 pub(crate) mod writer;
 
 pub(crate) use ahead::{AheadReader, BlockPool, MAX_BORROWED_BYTES};
-pub(crate) use cbor::description;
+pub(crate) use cbor::{description, description_as};
 pub use event::{Event, EventHeader, EventKind, Flags};
 pub(crate) use event::{MessageHeader, RecordedId};
 pub(crate) use format::begins_reel;

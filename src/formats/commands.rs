@@ -4,7 +4,7 @@
 
 use super::messages::{ByMessage, Message, MessageExporter};
 use super::{Content, ExportFormat};
-use crate::trace::{Event, EventKind, FileHeader};
+use crate::trace::{Event, EventKind, FileHeader, description_as};
 use crate::wire::log_lines::within_line;
 use crate::wire::text::visible;
 use crate::wire::{Direction, Envelope, MessageKind, json};
@@ -165,7 +165,7 @@ fn without_meta(params: &[u8]) -> String {
 
 /// Returns the options that name the server of a stream, from the description of the stream.
 fn target(about: &[u8]) -> Option<String> {
-    let about: Cbor = ciborium::from_reader(about).ok()?;
+    let about: Cbor = description_as(about)?;
     let member =
         |name: &str| about.as_map()?.iter().find(|(key, _)| key.as_text() == Some(name)).map(|(_, value)| value);
     if let Some(words) = member("command").and_then(Cbor::as_array) {

@@ -7,7 +7,7 @@ use super::mapped::{Edit, Mapped, applied};
 use super::report::SecretId;
 use super::touched::Touched;
 use crate::redact::{Kind, REDACTED, redact_arguments, redact_header_keeping, redact_target, redact_url};
-use crate::trace::{EventHeader, EventKind};
+use crate::trace::{EventHeader, EventKind, description_as};
 use crate::wire::{Framing, json};
 use ciborium::Value;
 use std::ops::Range;
@@ -166,7 +166,7 @@ impl Replacer {
 
     /// An event that is described by a CBOR map.
     fn map(&self, payload: &[u8], found: &mut Vec<Found>) -> Option<Change> {
-        let Ok(mut value) = ciborium::from_reader::<Value, _>(payload) else {
+        let Some(mut value) = description_as(payload) else {
             return Change::of(self.whole("payload", payload, &[], found));
         };
         if !self.value(&mut value, "", "", found) {

@@ -1,6 +1,7 @@
 //! CBOR (RFC 8949): writes items that are too frequent to be described to a serializer first, and reads what describes an
 //! event, which in a stranger's reel may be anything.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The maximum number of items in a description. Those that mcpreel writes have at most a few hundred, for the headers of a
@@ -39,8 +40,13 @@ pub(crate) fn push_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Reads what describes an event. `None` if it is no CBOR that JSON can express, or has too many items to be held in memory.
+/// Reads what describes an event, as JSON; `None` as for [`description_as`].
 pub(crate) fn description(payload: &[u8]) -> Option<Value> {
+    description_as(payload)
+}
+
+/// Reads what describes an event. `None` if it is no CBOR of this form, or has too many items to be held in memory.
+pub(crate) fn description_as<T: DeserializeOwned>(payload: &[u8]) -> Option<T> {
     if payload.len() > MAX_ITEMS && items(payload).take(MAX_ITEMS + 1).count() > MAX_ITEMS {
         return None;
     }

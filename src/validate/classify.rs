@@ -2,7 +2,7 @@
 
 use super::http::head::{RequestHead, ResponseHead};
 use super::parse::{Parsed, Space, Unparsed, parse};
-use crate::trace::{Event, EventKind, Flags, description};
+use crate::trace::{Event, EventKind, Flags, description, description_as};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
 
@@ -148,7 +148,7 @@ struct Recorded {
 
 fn http(event: &Event<'_>) -> Option<HttpPart> {
     let failed = event.header.flags.has(Flags::FAILED);
-    let Ok(recorded) = ciborium::from_reader::<Recorded, _>(event.payload) else {
+    let Some(recorded) = description_as::<Recorded>(event.payload) else {
         return failed.then_some(HttpPart::Failed);
     };
     let asks = event.header.direction() == Direction::ClientToServer;

@@ -89,6 +89,7 @@ bench diff_speed --bin "$mcpreel" --work "$work" --messages 20000 --changes 200 
 bench tui --bin "$mcpreel" --work "$work/tui" --check
 bench soak --bin "$mcpreel" --work "$work/soak" --messages 100000 --check
 bench kill9 --bin "$mcpreel" --work "$work" --kills 3 --seed 1
+bench redact --bin "$mcpreel" --work "$work" --check
 # Unoptimised, the program's own code takes 20 MiB more.
 bench memory_attacks --binary "$mcpreel" --bound 148 --value-mb 0
 bench memory_attacks --binary "$mcpreel" --bound 148 --value-mb 4 --only values-zeros --only values-keys --only values-batch

@@ -481,7 +481,15 @@ impl Replacer {
             return;
         }
         let is_percent = |range: &Range<usize>| text[range.clone()].contains(&b'%');
-        for range in runs(text, is_url).filter(is_percent) {
+        // As a whole, for the names of its parameters, then each value, which may be a text of its own.
+        let parts = |range: Range<usize>| {
+            let inner = runs(&text[range.clone()], is_url_part).map({
+                let start = range.start;
+                move |part| start + part.start..start + part.end
+            });
+            std::iter::once(range.clone()).chain(inner.filter(move |part| *part != range))
+        };
+        for range in runs(text, is_url).filter(is_percent).flat_map(parts).filter(is_percent) {
             if taken.overlaps(&range) {
                 continue;
             }
@@ -587,6 +595,10 @@ fn is_json(text: &[u8]) -> bool {
 
 /// Whether a byte can be in a percent-encoded part of a URL.
 fn is_url(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'%' | b'-' | b'.' | b'_' | b'~' | b'+' | b':' | b'/' | b'@' | b'?' | b'=' | b'&' | b'#')
+    is_url_part(byte) || matches!(byte, b':' | b'/' | b'@' | b'?' | b'=' | b'&' | b'#')
+}
+
+/// The characters of an encoded value in a URL.
+fn is_url_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'-' | b'.' | b'_' | b'~' | b'+')
 }

@@ -359,7 +359,7 @@ pub(super) const CONTEXTS: &[Detector] = &[
         TABLE,
         Severity::Medium,
         Kind::Password,
-        (Near::Name(NameOf::Value, b"|,;\t<("), r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]|\)\s*(?i:values)\s*\("#),
+        (Near::Name(NameOf::Value, b"|,;\t\n<("), r#"(?:[|,;\t\r\n]|</[Tt][HhDd])[\s\S]*[|,;\t\r\n>]|\)\s*(?i:values)\s*\("#),
         checks::any,
         "| user | password |\n| --- | --- |\n| me | 7<14> |",
     ),

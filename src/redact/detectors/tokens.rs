@@ -200,6 +200,12 @@ pub(super) const TOKENS: &[Detector] = &[
     token("supabase-key", Near::Text(&["sbp_", "sb_secret_"]), r"~(?:sbp_|sb_secret_)([A-Za-z0-9_-]{20,})", "sbp_<40h>"),
     token("planetscale-token", Near::Text(&["pscale_"]), r"pscale_(?:tkn|pw|oauth)_([A-Za-z0-9_.-]{32,})", "pscale_tkn_<43>"),
     token("doppler-token", Near::Text(&["dp."]), r"~dp\.(?:pt|st|ct|sa|scim|audit)\.([A-Za-z0-9_.-]{40,})", "dp.pt.<43>"),
+    token(
+        "bitcoin-extended-key",
+        Near::Text(&["xprv", "yprv", "zprv", "tprv", "uprv", "vprv"]),
+        r"~[xyztuv]prv([0-9A-Za-z]{100,112})\b",
+        "xprv9s21ZrQH143K<96>",
+    ),
     token("age-key", Near::Text(&["age-secret-key-1"]), r"AGE-SECRET-KEY-1([0-9A-Z]{58})", "AGE-SECRET-KEY-1<58u>"),
     token("onepassword-token", Near::Text(&["ops_eyj"]), r"ops_eyJ([A-Za-z0-9+/_-]{100,}={0,3})", "ops_eyJ<260>"),
     token("fly-token", Near::Text(&["fo1_", "fm1", "fm2_"]), r"~(?:fo1_|fm[12][ar]?_)([A-Za-z0-9+/_=,-]{40,})", "fo1_<43>"),

@@ -6,6 +6,9 @@ use crate::redact::{Finder, Match};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+/// A part of a divided secret of this length may look like a random string alone. Unit: bytes.
+const LONG_PART: usize = 24;
+
 /// The maximum number of lanes; texts of further ones are not joined.
 const MAX_LANES: usize = 4096;
 /// A lane is searched when it holds this many bytes.
@@ -203,9 +206,14 @@ impl Lane {
             let (start, id, left_out) = self.pieces[number];
             let end = self.pieces.get(number + 1).map_or(self.text.len(), |next| next.0);
             let (from, to) = (start.max(found.range.start), end.min(found.range.end));
-            let text = pseudonym.as_ref().map(|all| all[from - found.range.start..to - found.range.start].to_vec());
-            let range = from - start + left_out..to - start + left_out;
             let is_first = number == pieces.start;
+            // A long part looks like a secret itself, or not, by chance; as a pseudonym of its own, it is recognised.
+            let is_own = !is_first && to - from >= LONG_PART;
+            let text = pseudonym.as_ref().map(|all| match is_own {
+                true => (search.pseudonym)(&self.text[from..to], found.rule),
+                false => all[from - found.range.start..to - found.range.start].to_vec(),
+            });
+            let range = from - start + left_out..to - start + left_out;
             let known = parts.entry(id).or_default();
             // A text can be in two lanes.
             if known.iter().all(|part| part.range.end <= range.start || range.end <= part.range.start) {

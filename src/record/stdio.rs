@@ -21,7 +21,10 @@ use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use serde_json::json;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+use signal_hook::consts::{
+    SIGABRT, SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGURG, SIGUSR1, SIGUSR2, SIGVTALRM,
+    SIGWINCH,
+};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Origin;
@@ -45,8 +48,13 @@ const FIRST_INPUT: Duration = Duration::from_millis(5);
 /// How long a server may take to exit after SIGTERM if its session cannot be recorded.
 const TERM_GRACE: Duration = Duration::from_secs(5);
 
-/// The signals that are forwarded to the server.
-const FLUSH_BYTES: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
+/// The signals that are forwarded to the server: all that a process can catch, but for those of a fault in mcpreel's own
+/// code, of its own children and pipes, those that stop it (its client could not start it again if the server went on), and
+/// real-time signals, which have no names.
+const FORWARDED: [i32; 14] = [
+    SIGABRT, SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGURG, SIGUSR1, SIGUSR2, SIGVTALRM,
+    SIGWINCH,
+];
 
 /// How a recorded session ended.
 #[derive(Debug)]
@@ -127,7 +135,7 @@ pub(crate) fn run(
 ) -> Result<TapOutcome, SpawnError> {
     // Signals are caught from here on, so that an early one reaches the server, too. Signals that were ignored stay
     // ignored, also for the server.
-    let caught = FLUSH_BYTES.into_iter().filter(|signal| !ignored_signals::contains(*signal));
+    let caught = FORWARDED.into_iter().filter(|signal| !ignored_signals::contains(*signal));
     let signals = SignalsInfo::<WithOrigin>::new(caught).map_err(SpawnError::Tap)?;
     let recording = Arc::clone(recorder.status());
     let (sender, notices) = channel();

@@ -138,7 +138,10 @@ fn a_death_by_signal_is_a_death_by_signal() {
 
 #[test]
 fn signals_to_the_tap_reach_the_server() {
-    for (name, wanted) in [("TERM", 7), ("USR1", 9), ("INT", 11), ("HUP", 13), ("USR2", 15), ("QUIT", 17)] {
+    let others = ["ALRM", "VTALRM", "PROF", "URG", "CONT", "ABRT"].map(|name| (name, 19));
+    for (name, wanted) in
+        [("TERM", 7), ("USR1", 9), ("INT", 11), ("HUP", 13), ("USR2", 15), ("QUIT", 17)].into_iter().chain(others)
+    {
         let stage = Stage::new();
         let mut tap = start(&stage, &format!("trap 'echo got; exit {wanted}' {name}; echo ready; {FOREVER}"));
         assert_eq!(tap.line(), "ready");

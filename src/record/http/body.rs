@@ -118,8 +118,14 @@ impl Reading {
                     }
                     sink(piece);
                 };
-                if !read_frames(socket, &mut whole) {
-                    *self = Self::Over;
+                match read_frames(socket, &mut whole) {
+                    Frames::Continue => {}
+                    Frames::Over => *self = Self::Over,
+                    // What crosses from here on is kept as bytes.
+                    Frames::Unreadable => {
+                        let kept = bytes[..bytes.len().min(MAX_KEPT_BYTES)].to_vec();
+                        *self = Self::Other { length: bytes.len() as u64, kept, keep: MAX_KEPT_BYTES };
+                    }
                 }
             }
             Self::Other { length, kept, keep } => {
@@ -199,8 +205,18 @@ fn pass_block(block: Cow<'_, [u8]>, sink: &mut impl FnMut(BodyPiece<'_>)) {
     sink(BodyPiece::Block { block: &block, joined });
 }
 
-/// Reads the complete frames. Returns false if no more can follow, because of a close frame or invalid data.
-fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)) -> bool {
+/// What can follow the frames that were read.
+enum Frames {
+    /// More frames.
+    Continue,
+    /// Nothing: there was a close frame.
+    Over,
+    /// Bytes that cannot be read as frames.
+    Unreadable,
+}
+
+/// Reads the complete frames.
+fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)) -> Frames {
     loop {
         match socket.read() {
             Ok(Message::Text(text)) => sink(BodyPiece::Whole(Cow::Borrowed(text.as_bytes()))),
@@ -212,13 +228,13 @@ fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)
                     close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
                 sink(BodyPiece::Frame("close", reported.as_bytes()));
                 // Anything after the close frame would be held forever.
-                return false;
+                return Frames::Over;
             }
             Ok(Message::Frame(_)) => {}
-            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return true,
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Frames::Continue,
             Err(error) => {
                 sink(BodyPiece::Frame("unreadable", error.to_string().as_bytes()));
-                return false;
+                return Frames::Unreadable;
             }
         }
     }
@@ -346,10 +362,15 @@ mod tests {
         assert_eq!(read(Reading::frames(Role::Client), &[split]), ["ping !", "whole Hello", "close 1000 "]);
         let found = read(Reading::frames(Role::Client), &[b"\xff\x00"]);
         assert!(found[0].starts_with("unreadable"), "{found:?}");
+        // A text that is not UTF-8, and what follows it.
+        let broken = [&b"\x81\x01\xff"[..], b"\x81\x02ok", b"\x81\x02{}"];
+        let found = read(Reading::frames(Role::Client), &broken);
+        assert!(found[0].starts_with("unreadable"), "{found:?}");
+        assert_eq!(found.last().map(|last| last.starts_with("other 11 ")), Some(true), "{found:?}");
     }
 
     #[test]
-    fn after_a_close_or_what_is_no_frame_nothing_is_looked_at_or_held() {
+    fn after_a_close_or_what_is_no_frame_nothing_is_looked_at() {
         let masked = &b"\x88\x80\0\0\0\0"[..];
         for (role, last) in
             [(Role::Client, &b"\x88\x02\x03\xe8"[..]), (Role::Client, b"\xff\x00"), (Role::Server, masked)]
@@ -359,7 +380,12 @@ mod tests {
             for _ in 0..3 {
                 reading.push(&[last, b"\x81\x01x"].concat(), |_| count += 1);
             }
-            assert!(count == 1 && matches!(reading, Reading::Over), "{count} {reading:?}");
+            let is_over = match &reading {
+                Reading::Over => true,
+                Reading::Other { length, .. } => last[0] == 0xff && *length == 15,
+                _ => false,
+            };
+            assert!(count == 1 && is_over, "{count} {reading:?}");
         }
     }
 }

@@ -20,6 +20,9 @@ const LONG_WORD: usize = 16;
 /// As much of a block of PEM before a run is looked at. Unit: bytes.
 const LONGEST_BLOCK: usize = 8 << 10;
 
+/// What is left of a token that was cut short has at least this many characters, with the dots. Unit: bytes.
+const SHORTENED: usize = 15;
+
 /// As much of a statement before a password is looked at. Unit: bytes.
 const NEAR_STATEMENT: usize = 100;
 
@@ -72,6 +75,11 @@ pub(super) fn sql(text: &[u8], found: &Groups<'_>) -> bool {
     };
     let is_bare_word = |value: Match<'_>| !is_convincing(value.as_bytes()) && !is_of_user(&value);
     last_not_placeholder(text, found) && !found.get(3).is_some_and(is_bare_word)
+}
+
+/// A word with a telling name in a printed structure: the last group, and the first one.
+pub(super) fn wrapped(text: &[u8], found: &Groups<'_>) -> bool {
+    labelled(text, found) && is_convincing(last(found))
 }
 
 /// A value with a telling name: the last group, and the first one.
@@ -186,6 +194,11 @@ pub(super) fn flag(_: &[u8], found: &Groups<'_>) -> bool {
         && (name.len() > 2 || is_unlike_prose(value))
 }
 
+/// A flag in a list without quotes, as Java and YAML print it. In prose, another flag or a word follows.
+pub(super) fn listed_flag(text: &[u8], found: &Groups<'_>) -> bool {
+    flag(text, found) && is_convincing(group(found, 2))
+}
+
 /// A value after a telling name and `=` or `:`. Group 2 is the value. Code (`token = read()`) and prose (`token: the …`)
 /// are not meant.
 pub(super) fn assignment(text: &[u8], found: &Groups<'_>) -> bool {
@@ -197,8 +210,13 @@ pub(super) fn assignment(text: &[u8], found: &Groups<'_>) -> bool {
     let is_path = value.as_bytes().starts_with(b":");
     let is_call = is_path || matches!(text.get(value.end()), Some(b'(' | b'[' | b'{'));
     let is_tight = text.get(name.end()..value.start()) == Some(b"=");
-    let ends_like_prose = matches!(value.as_bytes().last(), Some(b'.' | b':' | b'?' | b'!'));
-    let is_random = is_unlike_prose(value.as_bytes()) && !ends_like_prose || has_symbol(value.as_bytes());
+    // A log may cut a token short with dots.
+    let is_cut = value.as_bytes().ends_with(b"...") && value.as_bytes().len() >= SHORTENED;
+    let ends_like_prose = !is_cut && matches!(value.as_bytes().last(), Some(b'.' | b':' | b'?' | b'!'));
+    // In a sentence of another language, digits are numbers.
+    let is_foreign = value.as_bytes().iter().filter(|byte| !byte.is_ascii()).count() > 4;
+    let is_random =
+        is_unlike_prose(value.as_bytes()) && !ends_like_prose && !is_foreign || has_symbol(value.as_bytes());
     let is_below = text.get(name.end()..value.start()).is_some_and(|between| between.contains(&b'\n'));
     !is_call && (is_tight || is_random || !is_below && is_line(text, name, value))
 }
@@ -209,7 +227,9 @@ fn is_line(text: &[u8], name: Match<'_>, value: Match<'_>) -> bool {
     let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b'\n');
     let before = text[..name.start()].iter().rev().find(|byte| **byte == b'\n' || !is_free(byte));
     let after = text[value.end()..].iter().find(|byte| **byte == b'\n' || !is_free(byte));
-    is_end(before) && is_end(after) && !words::is_ordinary(value.as_bytes())
+    // The list of ordinary words is English.
+    let is_foreign = !value.as_bytes().is_ascii() || names::is_foreign(&String::from_utf8_lossy(name.as_bytes()));
+    is_end(before) && is_end(after) && !is_foreign && !words::is_ordinary(value.as_bytes())
 }
 
 fn has_symbol(value: &[u8]) -> bool {

@@ -352,7 +352,11 @@ impl Finder {
     /// Returns whether a value with a telling name is no secret.
     fn is_none(&self, text: &[u8]) -> bool {
         // The label of a field, as in translations.
-        let is_label = || super::is_ordinary(text) && self.places.is_secret(&String::from_utf8_lossy(text));
+        let is_label = || {
+            let label = String::from_utf8_lossy(text);
+            super::is_ordinary(text) && self.places.is_secret(&label)
+                || names::is_foreign(&label) && label.chars().all(|found| found.is_alphabetic() || found == ' ')
+        };
         !self.is_stand_in(text) && (names::is_placeholder(text) || self.is_prose(text) || is_label())
     }
 

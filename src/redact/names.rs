@@ -225,7 +225,7 @@ pub(crate) fn is_secret(name: &str) -> bool {
         matches!(last.as_str(), "id" | "name" | "type" | "url" | "uri" | "file" | "path" | "length" | "policy")
             || matches!(
                 last.as_str(),
-                "endpoint" | "expires" | "count" | "limit" | "supported" | "required" | "methods"
+                "endpoint" | "expires" | "count" | "limit" | "supported" | "required" | "methods" | "ttl" | "timeout"
             );
     // A shell's variables for its folders.
     if is_about || matches!(name, "PWD" | "OLDPWD") {
@@ -271,7 +271,8 @@ pub(crate) fn is_key_of_settings(name: &str) -> bool {
 
 /// Returns whether a value with this name is public, however random it looks.
 pub(super) fn is_public(name: &str) -> bool {
-    const WORDS: [&str; 12] = [
+    const WORDS: [&str; 13] = [
+        "challenge",
         "public",
         "publickey",
         "digest",
@@ -318,8 +319,8 @@ pub(crate) fn is_reporting(name: &str) -> bool {
 
 /// Names that contain such a part and mean something else.
 fn is_plain(name: &str) -> bool {
-    let is_path = ["-file", "_file", "-path", "_path"].iter().any(|end| name.ends_with(end));
-    is_path
+    const ENDS: [&str; 8] = ["-file", "_file", "-path", "_path", "-ttl", "_ttl", "-timeout", "_timeout"];
+    ENDS.iter().any(|end| name.ends_with(end))
         || name.ends_with("tokens")
         || name == "author"
         || name == "authors"
@@ -378,6 +379,7 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
         || ["${", "{{", "<", "$", "%("].iter().any(|start| text.starts_with(start))
         || ["process.env", "import.meta.env", "os.environ", "os.getenv"].iter().any(|start| text.starts_with(start))
         || text.len() > 2 && text.starts_with('%') && text.ends_with('%')
+        || is_reference(text)
         || is_for_readers(text)
         || is_blank(text.rsplit(['-', '_']).next().unwrap_or_default())
         || is_blank(text)
@@ -386,6 +388,13 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
 /// Whether nothing but dots, asterisks and crosses is left of a value.
 fn is_blank(text: &str) -> bool {
     text.len() > 2 && text.chars().all(|found| matches!(found, '*' | '.' | '…' | '•' | 'x' | 'X'))
+}
+
+/// Whether a value is a tag or an alias of YAML, behind which the value stands elsewhere: `!vault`, `*password`.
+fn is_reference(text: &str) -> bool {
+    let is_word = |word: &str| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    text.strip_prefix('!').is_some_and(|tag| is_word(&tag.to_ascii_lowercase()))
+        || text.strip_prefix('*').is_some_and(is_word)
 }
 
 /// Whether a value asks its readers to put in their own: `your-api-key-here`, `CHANGE_ME`.

@@ -31,7 +31,7 @@ const SQL_PASSWORD: &str = concat!(
     r"(?i)(?:",
     r"\bIDENTIFIED\s+(?:(?:WITH|VIA)\s+\S{1,60}\s+)?(?:BY|AS|USING)\s+(?:PASSWORD\s*\(?\s*|VALUES\s+)?",
     r"|\bSET\s+PASSWORD\s+FOR\s+\S{1,80}\s*=\s*(?:PASSWORD\s*\(\s*)?",
-    r#"|(?:^|[^a-z0-9_"'`$.-])PASSWORD\s*=?\s*\(?\s*"#,
+    r#"|(?:^|[^a-z0-9_"'`$.-])PASSWORD(?:\s*=?\s*\(\s*|\s*=\s*|\s+)"#,
     r#")\\*(?:N?'([^'\\]{2,200})|"([^"\\]{2,200}))|\bIDENTIFIED\s+BY\s+([A-Z0-9_$\#]{3,256})"#,
 );
 
@@ -188,6 +188,17 @@ pub(super) const CONTEXTS: &[Detector] = &[
         "[ 'npx', '--api-key', '<12>' ]",
     ),
     checked(
+        "listed-flag",
+        Severity::High,
+        Kind::Password,
+        (
+            Near::Name(NameOf::Flag, b",\n\0"),
+            r#"(?:^|[\s\[,\x00])--?([A-Za-z][A-Za-z0-9-]{1,40})(?:,\s{1,4}|\x00|\r?\n[ \t]{0,20}-[ \t])([^\s"'\\,\[\]\x00-][^\s"'\\,\[\]\x00]{3,256})"#,
+        ),
+        checks::listed_flag,
+        "[java, -jar, x.jar, --password, 7<12>]",
+    ),
+    checked(
         "printed-command",
         Severity::High,
         Kind::Password,
@@ -303,6 +314,30 @@ pub(super) const CONTEXTS: &[Detector] = &[
         checks::sql,
         "CREATE USER app IDENTIFIED BY '<12>'",
     ),
+    checked(
+        "xml-property",
+        Severity::Medium,
+        Kind::Password,
+        (
+            Near::Name(NameOf::Value, b">;"),
+            r#"(?i)\b(?:name|key|id)\s{0,3}=\s{0,3}\\*["']([a-z][a-z0-9_.:-]{0,60})\\*["'][^<>]{0,100}?(?:>|&gt;)\s*([^<>&"'\s\\][^<>&"'\\]{2,200})(?:<|&lt;)/"#,
+        ),
+        checks::labelled,
+        "name=\"password\"&gt;7<12>&lt;/property",
+    )
+    .reaching(72),
+    checked(
+        "wrapped-value",
+        Severity::Medium,
+        Kind::Password,
+        (
+            Near::Name(NameOf::Value, b">("),
+            r#"(?i)([a-z][a-z0-9_.-]{0,60})\\*["']?(?:\]\s*=>\s*(?:string\([0-9]{1,5}\)\s*)?|\s*->\s*|\s*[:=]\s*Some\(\s*)\\*["']?([^\s"'\\,;()<>\[\]{}]{4,256})"#,
+        ),
+        checks::wrapped,
+        "[password] => 7<12>",
+    )
+    .reaching(64),
     checked(
         "xml-element",
         Severity::Medium,

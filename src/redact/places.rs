@@ -106,10 +106,12 @@ impl Builder {
         self.in_runs.push((rule, run));
     }
 
+    /// Ends the collection. The kind decides between speed and memory.
+    ///
     /// # Errors
     ///
     /// If there are too many texts.
-    pub(super) fn build(mut self) -> Result<Places, String> {
+    pub(super) fn build(mut self, kind: AhoCorasickKind) -> Result<Places, String> {
         if !self.near_names.is_empty() {
             for word in names::VOCABULARY {
                 self.texts.push(word.to_owned());
@@ -121,7 +123,7 @@ impl Builder {
         let texts = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
+            .kind(Some(kind))
             .build(&self.texts)
             .map_err(|error| error.to_string())?;
         let Self { signs, near_names, in_runs, anywhere, .. } = self;

@@ -4,6 +4,9 @@ use crate::wire::json::{self, skip_scalar, skip_space, skip_string};
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// Arrays and objects that are nested deeper are searched as text: each level takes memory.
+const MAX_NESTED: usize = 100_000;
+
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -215,6 +218,7 @@ impl Walk<'_> {
     fn value(&mut self, visit: &mut impl FnMut(&Spot<'_>)) -> Option<bool> {
         let start = self.at;
         match self.text.get(start)? {
+            b'{' | b'[' if self.open.len() == MAX_NESTED => return None,
             bracket @ (b'{' | b'[') => {
                 self.open.push(Open { is_object: *bracket == b'{', ..Open::default() });
                 self.at = start + 1;
@@ -483,6 +487,7 @@ mod tests {
 
     #[test]
     fn depth_needs_no_recursion() {
-        assert!(spots(&format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000))).1);
+        let nested = |levels: usize| spots(&format!("{}1{}", "[".repeat(levels), "]".repeat(levels))).1;
+        assert!(nested(MAX_NESTED) && !nested(MAX_NESTED + 1));
     }
 }

@@ -1003,5 +1003,6 @@ fn a_client_that_takes_nothing_holds_up_nobody_else() {
     let put = ["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", "server"];
     let refused = stage.run(&[&put[..], &["--timeout", "50ms"]].concat(), "");
     assert!(refused.code() == 4 && refused.err().contains("is not being read"), "{refused:?}");
-    assert!(tap.peak() < 64 << 20, "{} MiB", tap.peak() >> 20);
+    // The unoptimised program itself takes more than 50 MiB of it; the server sends hundreds.
+    assert!(tap.peak() < 80 << 20, "{} MiB", tap.peak() >> 20);
 }

@@ -92,7 +92,7 @@ impl Shape {
             _ => Map::new(),
         };
         let mut nullable = rest.shift_remove("nullable") == Some(Value::Bool(true));
-        take_only_condition(&mut rest, root, hops);
+        take_conditions(&mut rest, root, hops);
         let union = take_union(&mut rest, root, &mut nullable, hops);
         let mut types = rest.shift_remove("type").and_then(type_set);
         take_whole_numbers(&mut rest, &mut types);
@@ -182,15 +182,21 @@ fn take_union(rest: &mut Map<String, Value>, root: &Value, nullable: &mut bool, 
     Some(Union { keyword, branches })
 }
 
-/// Makes conditions of `allOf` that are the only one of their schema a part of it.
-fn take_only_condition(rest: &mut Map<String, Value>, root: &Value, hops: usize) {
+/// Makes the conditions of `allOf` a part of their schema, but for those that would mean something else there.
+fn take_conditions(rest: &mut Map<String, Value>, root: &Value, hops: usize) {
     for _ in 0..hops {
-        let Some(Value::Array(conditions)) = rest.get("allOf") else { return };
-        let [only] = &conditions[..] else { return };
-        let Ok(Value::Object(members)) = resolve(only, root) else { return };
-        let taken = rest.shift_remove("allOf");
-        if !absorb(rest, members) {
-            rest.extend(taken.map(|conditions| ("allOf".to_owned(), conditions)));
+        let Some(Value::Array(conditions)) = rest.get("allOf").cloned() else { return };
+        rest.shift_remove("allOf");
+        let is_left = |condition: &Value| match resolve(condition, root) {
+            Ok(Value::Object(members)) => !absorb(rest, members),
+            _ => true,
+        };
+        let left: Vec<Value> = conditions.into_iter().filter(is_left).collect();
+        if !left.is_empty() {
+            // One of those that were taken may have conditions of its own.
+            let mut inner = rest.shift_remove("allOf").and_then(|inner| inner.as_array().cloned()).unwrap_or_default();
+            inner.splice(0..0, left);
+            rest.insert("allOf".to_owned(), inner.into());
             return;
         }
     }
@@ -458,6 +464,8 @@ mod tests {
             json!({"type": "string", "allOf": [{"minLength": 2}]}),
             json!({"allOf": [{"type": "string", "minLength": 2}], "minLength": 2}),
             json!({"anyOf": [to]}),
+            json!({"allOf": [{"type": "string"}, {"minLength": 2}]}),
+            json!({"allOf": [{"minLength": 2}, {"allOf": [{"type": "string"}]}]}),
             json!({"oneOf": [to], "type": "string"}),
         ] {
             assert_eq!(Shape::of(&same, &root), is_text, "{same}");
@@ -466,6 +474,7 @@ mod tests {
             json!({"allOf": [to], "minLength": 1}),
             json!({"anyOf": [to], "minLength": 1}),
             json!({"allOf": [to, {"maxLength": 9}]}),
+            json!({"allOf": [to, {"minLength": 3}]}),
         ] {
             assert_ne!(Shape::of(&other, &root), is_text, "{other}");
             // What is behind it still counts.

@@ -299,7 +299,9 @@ fn note_requests(message: &[u8], open: &mut OpenRequests) {
         // A cancelled request will not be answered.
         if envelope.method.as_deref() == Some("notifications/cancelled") {
             let id = envelope.params.and_then(|params| json::first_member(params, "requestId"));
-            id.map(|id| open.remove(&Id(id).key()));
+            if let Some(id) = id {
+                open.remove(&Id(id).key());
+            }
         }
     });
 }

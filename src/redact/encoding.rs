@@ -68,7 +68,7 @@ pub(crate) fn may_be_text(run: &[u8]) -> bool {
     let first = bytes.next().unwrap_or_default();
     let is_wide = bytes.clone().next() == Some(0);
     let is_text = |byte: u8| byte >= b' ' && byte != 0x7f || byte.is_ascii_whitespace();
-    is_text(first) && (first < 0x80 || first >= 0xc2) && (is_wide || bytes.all(is_text))
+    is_text(first) && !(0x80..0xc2).contains(&first) && (is_wide || bytes.all(is_text))
 }
 
 fn with_engines(run: &[u8]) -> Option<(Vec<u8>, &'static GeneralPurpose)> {

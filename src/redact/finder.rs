@@ -657,7 +657,7 @@ mod tests {
                 let near =
                     places.iter().find(|place| place.0 == number).map(|place| place.1.clone()).unwrap_or_default();
                 let near = found(near);
-                for one in found(vec![0..text.len() + 1]) {
+                for one in found(std::iter::once(0..text.len() + 1).collect()) {
                     let is_found = near
                         .iter()
                         .any(|other| other.range.start <= one.range.start && one.range.end <= other.range.end);

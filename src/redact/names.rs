@@ -252,7 +252,7 @@ fn has_foreign(joined: &str) -> bool {
         false => joined.contains(*word),
     };
     let is_ascii = joined.is_ascii();
-    FOREIGN.iter().any(|word| (!is_ascii || word.is_ascii()) && is_in(&word))
+    FOREIGN.iter().any(|word| (!is_ascii || word.is_ascii()) && is_in(word))
 }
 
 /// Returns whether a label in another language suggests a secret.

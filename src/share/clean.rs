@@ -47,7 +47,9 @@ impl Clean {
     /// Prepares the second pass.
     pub(super) fn end(&mut self, known: &Known) {
         let texts: Option<Vec<Vec<u8>>> = match known.secrets().count() {
-            0..=MAX_SECRETS => known.secrets().map(traces).collect::<Option<Vec<_>>>().map(|texts| texts.concat()),
+            0..=MAX_SECRETS => {
+                known.secrets().map(|secret| traces(secret)).collect::<Option<Vec<_>>>().map(|texts| texts.concat())
+            }
             _ => None,
         };
         match texts.and_then(|texts| AhoCorasick::new(texts).ok()) {
@@ -68,12 +70,12 @@ impl Clean {
 
 /// Returns what stands in an event in which there is a secret: its longest part that has the same form in strings, URLs and
 /// markup, or its base64, which depends on what precedes it. `None` if no part is long enough.
-fn traces(secret: &Vec<u8>) -> Option<Vec<Vec<u8>>> {
+fn traces(secret: &[u8]) -> Option<Vec<Vec<u8>>> {
     let parts = secret.split(|byte| !byte.is_ascii_alphanumeric());
     let part = parts.max_by_key(|part| part.len()).filter(|part| part.len() >= SHORTEST_PART)?;
     let mut all = vec![part.to_vec()];
     for before in 0..3 {
-        let text = [&[0; 3][..before], &secret[..]].concat();
+        let text = [&[0; 3][..before], secret].concat();
         for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
             let encoded = engine.encode(&text).into_bytes();
             all.push(encoded[(before * 8).div_ceil(6)..text.len() * 8 / 6].to_vec());
@@ -97,6 +99,6 @@ mod tests {
             assert!(search.is_match(&URL_SAFE_NO_PAD.encode(&data)), "{before}");
         }
         assert!(search.is_match("p%25ss%2Fw0rd") && !search.is_match("password"));
-        assert!(traces(&b"ab-cd-ef".to_vec()).is_none());
+        assert!(traces(b"ab-cd-ef").is_none());
     }
 }

@@ -440,7 +440,7 @@ fn items_of_a_batch_that_are_no_messages_are_one_thing_to_mend() {
         report.findings.iter().filter(no_message).map(|found| found.seen.clone()).collect::<Vec<_>>()
     };
     let first = "not a JSON-RPC message: \"0\"".to_owned();
-    assert_eq!(seen("s>c [0]"), [first.clone()]);
+    assert_eq!(seen("s>c [0]"), std::slice::from_ref(&first));
     let others = "3 more items of the batch are no JSON-RPC messages".to_owned();
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     assert_eq!(seen(&format!("s>c [0,{ping},[],{{}},1]")), [first, others]);

@@ -4,8 +4,9 @@
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::redact::Settings;
 use mcpreel::testing::share::Learner;
-use mcpreel::testing::trace::{Event, EventHeader, EventKind, Flags};
+use mcpreel::testing::trace::{Event, EventHeader, EventKind};
 use mcpreel::testing::wire::Framing;
+use mcpreel_fuzz::event_header;
 
 fuzz_target!(|input: &[u8]| {
     let Some((kinds, rest)) = input.split_first() else { return };
@@ -22,18 +23,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn redact(mut learner: Learner, kind: EventKind, framing: Framing, payloads: &[&[u8]]) -> Vec<Vec<u8>> {
-    let header = |seq: usize, payload: &[u8]| EventHeader {
-        seq: seq as u64,
-        time: 0,
-        stream: 0,
-        exchange: 0,
-        kind,
-        flags: Flags::default(),
-        framing,
-        len: payload.len() as u32,
-        offset: 0,
-        message: None,
-    };
+    let header = |seq: usize, payload: &[u8]| EventHeader { seq: seq as u64, ..event_header(kind, framing, payload) };
     for (seq, payload) in payloads.iter().enumerate() {
         learner.learn(&Event { header: &header(seq, payload), payload });
     }

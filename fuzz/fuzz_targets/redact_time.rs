@@ -5,8 +5,9 @@
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::redact::Settings;
 use mcpreel::testing::share::Learner;
-use mcpreel::testing::trace::{Event, EventHeader, EventKind, Flags};
+use mcpreel::testing::trace::{Event, EventKind};
 use mcpreel::testing::wire::Framing;
+use mcpreel_fuzz::event_header;
 use std::time::{Duration, Instant};
 
 /// The length of the shorter text. Unit: bytes.
@@ -29,18 +30,7 @@ fuzz_target!(|input: &[u8]| {
 
 /// Returns how long it takes to learn the secrets of an event, and to replace them.
 fn took(kind: EventKind, payload: &[u8]) -> Duration {
-    let header = EventHeader {
-        seq: 0,
-        time: 0,
-        stream: 0,
-        exchange: 0,
-        kind,
-        flags: Flags::default(),
-        framing: Framing::Whole,
-        len: payload.len() as u32,
-        offset: 0,
-        message: None,
-    };
+    let header = event_header(kind, Framing::Whole, payload);
     let mut learner = Learner::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
     let began = Instant::now();
     learner.learn(&Event { header: &header, payload });

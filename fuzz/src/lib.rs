@@ -37,21 +37,28 @@ pub fn steps(data: &[u8]) -> impl Iterator<Item = Step<'_>> {
     })
 }
 
+/// The header of an event that stands alone.
+pub fn event_header(kind: EventKind, framing: Framing, payload: &[u8]) -> EventHeader {
+    EventHeader {
+        seq: 0,
+        time: 0,
+        stream: 0,
+        exchange: 0,
+        kind,
+        flags: Flags::default(),
+        framing,
+        len: payload.len() as u32,
+        offset: 0,
+        message: None,
+    }
+}
+
 /// Passes the conversation on as a reel's events.
 pub fn events(data: &[u8], mut take: impl FnMut(&Event<'_>)) {
     for (seq, step) in steps(data).enumerate() {
-        let header = EventHeader {
-            seq: seq as u64,
-            time: step.now.as_nanos() as i64,
-            stream: step.stream,
-            exchange: 0,
-            kind: EventKind::Message,
-            flags: Flags::toward(step.direction),
-            framing: Framing::Lf,
-            len: step.message.len() as u32,
-            offset: 0,
-            message: None,
-        };
+        let (time, flags) = (step.now.as_nanos() as i64, Flags::toward(step.direction));
+        let header = event_header(EventKind::Message, Framing::Lf, step.message);
+        let header = EventHeader { seq: seq as u64, time, stream: step.stream, flags, ..header };
         take(&Event { header: &header, payload: step.message });
     }
 }

@@ -385,10 +385,17 @@ impl Exchanges {
     fn refuse(&self, number: u32, status: StatusCode, reason: &str) {
         let stream = self.state.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
-        let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
-        self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
-        (self.complain)(&format!("mcpreel answered a request with {}: {reason}", status.as_u16()));
+        self.note_refusal(Some(stream), number, status, reason);
         self.end(number, Direction::ServerToClient, None, false);
+    }
+
+    fn note_refusal(&self, stream: Option<u32>, number: u32, status: StatusCode, reason: &str) {
+        let status = status.as_u16();
+        if let Some(stream) = stream {
+            let reported = json!({"what": "refused", "status": status, "reason": reason});
+            self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
+        }
+        (self.complain)(&format!("mcpreel answered a request with {status}: {reason}"));
     }
 
     /// Records that a message's framing went on in another form than it came.
@@ -430,11 +437,7 @@ impl Exchanges {
     /// Records that mcpreel answered what is no request; where there is no stream for it, only the user learns of it.
     fn refuse_unread(&self, connection: Option<u32>, status: StatusCode, reason: &str) {
         let stream = connection.and_then(|number| self.state.lock().sessions.connections.get(&number).copied());
-        if let Some(stream) = stream {
-            let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
-            self.transport(stream, 0, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
-        }
-        (self.complain)(&format!("mcpreel answered a request with {}: {reason}", status.as_u16()));
+        self.note_refusal(stream, 0, status, reason);
     }
 
     fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {

@@ -3,7 +3,7 @@
 use super::cookies;
 use super::detectors::{COOKIE, Check, DETECTORS, Detector, HIGH_ENTROPY, NAMED, Near, POINTER, Severity, TABLE};
 use super::names;
-use super::pattern::Pattern;
+use super::pattern::{PATTERN_BYTES, Pattern};
 use super::places::{Builder, Places};
 use super::pseudonym::{Kind, is_pseudonym, is_pseudonym_of};
 use super::settings::Settings;
@@ -20,8 +20,6 @@ use std::sync::{Arc, OnceLock};
 const FAST: AhoCorasickKind = AhoCorasickKind::DFA;
 /// For the few texts at capture: `record` stays in memory next to each server, and this one takes 1.4 MB less.
 const SMALL: AhoCorasickKind = AhoCorasickKind::ContiguousNFA;
-/// The maximum size of a compiled pattern, in bytes.
-const PATTERN_BYTES: usize = 4 << 20;
 
 /// What a text is that looks like a pseudonym.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +113,16 @@ impl Finder {
     pub fn of_shapes(settings: &Settings) -> Result<Self, String> {
         let is_on = |detector: &Detector| !settings.disable.iter().any(|name| name == detector.name);
         Self::with(settings, FAST, |detector| detector.is_shape && is_on(detector))
+    }
+
+    /// Returns the finder of tokens that have a shape of their own, with the same settings.
+    pub(crate) fn shapes(&self) -> Self {
+        // With these settings, a finder of more was made.
+        let mut shapes = Self::of_shapes(&self.settings).unwrap_or_else(|_| self.clone());
+        if self.keeps_pseudonyms() {
+            shapes.take_lookalikes_as(Lookalike::Pseudonym);
+        }
+        shapes
     }
 
     /// Returns the finder for command lines and HTTP heads at capture, without settings.

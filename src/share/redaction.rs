@@ -16,6 +16,7 @@ use crate::redact::{Finder, Lookalike, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Framing, json};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -37,7 +38,8 @@ const MAX_CHECKS: usize = 4;
 /// The first pass over a reel: learns its secrets, also those that are divided between events.
 pub struct Learner {
     redactor: Redactor,
-    shapes: Finder,
+    /// Made when it is needed: who only counts learns nothing.
+    shapes: OnceCell<Finder>,
     lanes: Lanes,
 }
 
@@ -75,7 +77,7 @@ impl Learner {
             clean: Clean::default(),
             report: Report::default(),
         };
-        Ok(Self { redactor, shapes: Finder::of_shapes(settings)?, lanes: Lanes::default() })
+        Ok(Self { redactor, shapes: OnceCell::new(), lanes: Lanes::default() })
     }
 
     /// Prepares the comparison of messages with those of a redacted reel: see [`LiveRedactor::comparable`].
@@ -100,7 +102,9 @@ impl Learner {
 
     fn keep_pseudonyms(&mut self) {
         self.redactor.keep_pseudonyms();
-        self.shapes.take_lookalikes_as(Lookalike::Pseudonym);
+        if let Some(shapes) = self.shapes.get_mut() {
+            shapes.take_lookalikes_as(Lookalike::Pseudonym);
+        }
     }
 
     /// Prepares the search of a text that is no recording: its lines take the place of events.
@@ -151,8 +155,10 @@ impl Learner {
     #[must_use]
     pub fn finish(mut self) -> Redactor {
         let mut made = self.redactor;
-        let pseudonym = |secret: &[u8], rule: usize| made.replacer.pseudonym(secret, rule);
-        self.lanes.end(&Search { shapes: &self.shapes, all: &made.replacer.finder, pseudonym: &pseudonym });
+        if let Some(shapes) = self.shapes.get() {
+            let pseudonym = |secret: &[u8], rule: usize| made.replacer.pseudonym(secret, rule);
+            self.lanes.end(&Search { shapes, all: &made.replacer.finder, pseudonym: &pseudonym });
+        }
         made.parts = self.lanes.parts;
         let goes_on = made.parts.iter().filter(|(_, parts)| parts.iter().any(|part| !part.is_first));
         made.continued = goes_on.map(|(id, _)| id.0).collect();
@@ -171,7 +177,8 @@ impl Learner {
     fn join(&mut self, event: &Event<'_>) {
         let header = event.header;
         let pseudonym = |secret: &[u8], rule: usize| self.redactor.replacer.pseudonym(secret, rule);
-        let search = Search { shapes: &self.shapes, all: &self.redactor.replacer.finder, pseudonym: &pseudonym };
+        let all = &self.redactor.replacer.finder;
+        let search = Search { shapes: self.shapes.get_or_init(|| all.shapes()), all, pseudonym: &pseudonym };
         let is_fragment = header.framing == Framing::Fragment;
         match header.kind {
             EventKind::Stderr => {

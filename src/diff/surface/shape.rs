@@ -256,9 +256,8 @@ fn followed(schema: &Value, target: &Value) -> Value {
     let (Value::Object(target), Value::Object(beside)) = (target, schema) else { return target.clone() };
     let mut beside = beside.clone();
     beside.shift_remove("$ref");
-    let mut whole = beside.clone();
-    if absorb(&mut whole, target.clone()) {
-        return whole.into();
+    if absorb(&mut beside, target.clone()) {
+        return beside.into();
     }
     match beside.entry("allOf").or_insert_with(|| Value::Array(Vec::new())) {
         Value::Array(conditions) => conditions.push(target.clone().into()),

@@ -173,18 +173,16 @@ fn decode(text: &str, takes: impl Fn(u8) -> bool) -> Option<Vec<u8>> {
 fn loose(reading: &str) -> Vec<String> {
     let visible: String = reading.chars().filter(|found| !is_hidden(*found)).collect();
     let text = compatible(&visible);
-    // What is left of `...` is the folder itself.
-    let is_named = |(at, segment): &(usize, &str)| {
-        *at == 0 || *segment == ".." || !segment.trim_end_matches(['.', ' ']).is_empty()
-    };
-    let trimmed = |segment: &'_ str| match segment.trim_end_matches(['.', ' ']) {
-        // `..` is no name.
-        "" => segment.to_owned(),
-        name => name.to_owned(),
-    };
     let text = tidy(&text).0;
-    let segments = text.split('/').enumerate().filter(is_named);
-    let text = segments.map(|(_, segment)| trimmed(segment)).collect::<Vec<_>>().join("/");
+    let trimmed = text.split('/').enumerate().filter_map(|(at, segment)| {
+        match segment.trim_end_matches(['.', ' ']) {
+            "" if at == 0 || segment == ".." => Some(segment),
+            // What is left of `...` is the folder itself.
+            "" => None,
+            name => Some(name),
+        }
+    });
+    let text = trimmed.collect::<Vec<_>>().join("/");
     let path = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:")).map(|_| {
         let path = text[5..].trim_start_matches('/');
         format!("/{}", path.strip_prefix("localhost/").unwrap_or(path))

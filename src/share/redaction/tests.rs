@@ -6,18 +6,7 @@ use crate::redact::detectors::{DETECTORS, Detector, sample};
 use base64::Engine;
 
 fn header(seq: usize, kind: EventKind) -> EventHeader {
-    EventHeader {
-        seq: seq as u64,
-        time: 0,
-        stream: 0,
-        exchange: 0,
-        kind,
-        flags: Flags::default(),
-        framing: Framing::Whole,
-        len: 0,
-        offset: 0,
-        message: None,
-    }
+    EventHeader { kind, ..line_header(seq as u64) }
 }
 
 fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {

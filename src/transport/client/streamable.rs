@@ -142,17 +142,24 @@ struct Call {
     headers: HeaderMap,
 }
 
+/// The id of a request as text.
+fn request_id(message: &Envelope<'_>) -> Option<Vec<u8>> {
+    message.id.filter(|_| message.kind == MessageKind::Request).map(|id| id.0.to_vec())
+}
+
+/// The ids of the requests in a batch.
+fn ids_in_batch(message: &[u8], envelope: &Envelope<'_>) -> Vec<Vec<u8>> {
+    match envelope.kind {
+        MessageKind::Batch => json::items(message).filter_map(|item| request_id(&Envelope::scan(item))).collect(),
+        _ => Vec::new(),
+    }
+}
+
 impl Call {
     fn read(message: Vec<u8>, state: &mut State) -> Self {
         let envelope = Envelope::scan(&message);
         let method = envelope.method.as_deref().unwrap_or("the message").to_owned();
-        let id = (envelope.kind == MessageKind::Request).then(|| envelope.id.map(|id| id.0.to_vec())).flatten();
-        let of_request =
-            |item: Envelope<'_>| item.id.filter(|_| item.kind == MessageKind::Request).map(|id| id.0.to_vec());
-        let asked = match envelope.kind {
-            MessageKind::Batch => json::items(&message).map(Envelope::scan).filter_map(of_request).collect(),
-            _ => Vec::new(),
-        };
+        let (id, asked) = (request_id(&envelope), ids_in_batch(&message, &envelope));
         let own_version = http::modern_version(&envelope);
         if method == "initialize" {
             state.begin_session();

@@ -1,7 +1,7 @@
 //! What follows `initialize` waits for its answer: only then are the session's id and revision known, without which a
 //! server refuses it (MCP 2025-11-25, Session Management). Nothing waits in the modern era, which has no `initialize`.
 
-use super::Client;
+use super::{Client, ids_in_batch, request_id};
 use crate::transport::link::{Incoming, Undelivered, has_space};
 use crate::wire::{Envelope, MessageKind, json};
 use std::collections::VecDeque;
@@ -92,18 +92,11 @@ impl Client {
     /// Reports that a message will not be sent.
     pub(super) async fn keep_back(&self, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
-        let id_of = |item: &Envelope<'_>| {
-            item.id.filter(|_| item.kind == MessageKind::Request).map(|id| id.0.to_vec()).unwrap_or_default()
-        };
-        let mut ids: Vec<Vec<u8>> = match envelope.kind {
-            MessageKind::Batch => json::items(&message).map(|item| id_of(&Envelope::scan(item))).collect(),
-            _ => vec![id_of(&envelope)],
-        };
-        ids.retain(|id| !id.is_empty());
+        let mut ids = request_id(&envelope).into_iter().chain(ids_in_batch(&message, &envelope));
+        let first = ids.next().unwrap_or_default();
         let reason = format!("not sent, because the server did not answer initialize within {MAX_WAIT:?}");
         // The first carries the message.
         let mut unsent = message;
-        let first = ids.drain(..ids.len().min(1)).next().unwrap_or_default();
         for id in std::iter::once(first).chain(ids) {
             let unsent = std::mem::take(&mut unsent);
             let lost = Undelivered { id, reason: reason.clone(), unsent, ..Undelivered::default() };

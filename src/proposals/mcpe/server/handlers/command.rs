@@ -218,6 +218,7 @@ const FLAGS: [(&[&str], &str); 3] =
     [(&["sed"], "nErsuz"), (&["jq"], "rcnesSMCaj"), (&["awk", "gawk", "mawk", "nawk"], "")];
 /// The same for interpreters.
 const FLAGS_OF_INTERPRETERS: &str = "abdefhiklmnpqstuvxyBEHPT";
+
 /// Returns the words of a plain command, `None` for a script.
 ///
 /// A plain command consists of words only. Whatever a shell could expand, end, continue or comment out makes a script,

@@ -538,7 +538,7 @@ fn a17_a_server_whose_command_is_given_needs_no_further_consent() {
 
 /// Runs the command under a terminal, types a line after each prompt for one, and writes what the terminal shows.
 const TERMINAL: &str = r#"
-import os, pty, re, select, sys, time
+import os, pty, re, select, signal, sys, time
 lines = sys.argv[2].split("|")
 pid, fd = pty.fork()
 if pid == 0:
@@ -557,6 +557,9 @@ while time.time() < end:
             break
         sys.stdout.buffer.write(data)
         seen += data
+else:
+    print("waited in vain for", waits[:1])
+    os.kill(pid, signal.SIGKILL)
 sys.stdout.flush()
 os.waitpid(pid, 0)
 "#;
@@ -567,7 +570,9 @@ fn typed(stage: &Stage, lines: &str) -> String {
     let words = format!("{} host --config servers.json --server memo", binary());
     let mut command = stage.command(&["python3", "terminal.py", &words, lines]);
     command.env("TERM", "xterm");
-    finish(command, Vec::new()).out()
+    let screen = finish(command, Vec::new()).out();
+    assert!(!screen.contains("waited in vain"), "{screen}");
+    screen
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub(crate) struct Lines {
 /// A terminal with a line editor.
 struct Terminal {
     /// Asks for the next line; only then does the editor show its prompt.
-    ask: std_mpsc::Sender<()>,
+    ask: Option<std_mpsc::Sender<()>>,
     /// Output for a separate thread, because printing may have to wait for the editor.
     printer: Option<std_mpsc::Sender<String>>,
     prints: Option<JoinHandle<()>>,
@@ -66,6 +66,8 @@ fn no_thread(error: std::io::Error) -> CommandError {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        // The editor goes first: the printer may be waiting for it to show a text, and it shows none between two lines.
+        self.ask = None;
         self.printer = None;
         let _ = self.prints.take().map(JoinHandle::join);
         if let Some(before) = &self.before {
@@ -123,7 +125,7 @@ impl Lines {
         threads::start("editor", edit).map_err(no_thread)?;
         Ok(Self {
             lines,
-            terminal: Some(Terminal { ask, printer: Some(printer), prints: Some(prints), before }),
+            terminal: Some(Terminal { ask: Some(ask), printer: Some(printer), prints: Some(prints), before }),
             words,
         })
     }
@@ -135,8 +137,8 @@ impl Lines {
 
     /// Lets the user type the next line.
     pub(crate) fn ask(&self) {
-        if let Some(terminal) = &self.terminal {
-            let _ = terminal.ask.send(());
+        if let Some(ask) = self.terminal.as_ref().and_then(|terminal| terminal.ask.as_ref()) {
+            let _ = ask.send(());
         }
     }
 

@@ -225,11 +225,7 @@ impl Exchanges {
         self.push_payload(stream, number, Flags::toward(Direction::ClientToServer), space);
         // An announced endpoint is resolved against the headers of the GET request that opened its stream.
         let has_known_headers = head.method == Method::POST && sessions.keeps_headers(stream, &head.headers);
-        let kind = lossy(head.headers.get(header::CONTENT_TYPE));
-        let (decoder, coding) = decoder(&head.headers);
-        let is_readable = coding.is_none() || decoder.is_some();
-        let kind = if is_readable { kind } else { Some("".into()) };
-        let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
+        let CodedBody { reading: request, decoder, .. } = CodedBody::of(&head.headers, is_mcp, None);
         open.insert(
             number,
             Box::new(Exchange {
@@ -240,7 +236,7 @@ impl Exchanges {
                 session,
                 is_mcp,
                 request,
-                response: Reading::of(Some(""), false, None),
+                response: Reading::opaque(false),
                 decoders: [decoder, None],
                 coding: None,
                 is_answered: false,
@@ -291,12 +287,10 @@ impl Exchanges {
             exchange.response = Reading::frames(Role::Client);
             exchange.request_over = false;
         } else {
-            let (decoder, coding) = decoder(&head.headers);
-            let is_readable = coding.is_none() || decoder.is_some();
-            exchange.decoders[Direction::ServerToClient as usize] = decoder;
-            let kind = lossy(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
-            exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable, length(&head.headers));
-            exchange.coding = coding;
+            let body = CodedBody::of(&head.headers, exchange.is_mcp, Some(""));
+            exchange.decoders[Direction::ServerToClient as usize] = body.decoder;
+            exchange.response = body.reading;
+            exchange.coding = body.coding;
         }
     }
 
@@ -315,7 +309,11 @@ impl Exchanges {
                             json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
                         self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &reported);
                         exchange.decoders[direction as usize] = None;
-                        *exchange.reading(direction) = Reading::of(Some(""), false, None);
+                        // What was decoded before stays a message, unfinished as it is; the rest is kept as bytes.
+                        exchange.reading(direction).finish(|piece| {
+                            self.record(stream, number, direction, piece);
+                        });
+                        *exchange.reading(direction) = Reading::opaque(exchange.is_mcp);
                         None
                     }
                 },
@@ -348,6 +346,11 @@ impl Exchanges {
         let mut state = self.state.lock();
         let Some(exchange) = state.open.get_mut(&number) else { return };
         self.end_body(exchange, number, direction);
+        let decoder = exchange.decoders[direction as usize].take();
+        if let Some(Err(cut)) = decoder.filter(|_| reason.is_none()).map(|mut decoder| decoder.finish()) {
+            let reported = json!({"what": "cut short", "reason": cut.to_string()});
+            self.transport(exchange.stream, number, Flags::toward(direction), &reported);
+        }
         if let Some(reason) = reason {
             // Clients normally end such streams by closing them.
             let is_closed = exchange.is_answered && is_client_gone;
@@ -590,10 +593,24 @@ fn without_slash(path: &str) -> &str {
     path.strip_suffix('/').unwrap_or(path)
 }
 
-/// What undoes the codings that a head states, if mcpreel knows all of them, and their names, if there are any.
-fn decoder(headers: &HeaderMap) -> (Option<Decoder>, Option<String>) {
-    let coding = Some(coding::stated(headers)).filter(|coding| !coding.is_empty());
-    (coding.as_deref().and_then(|coding| Decoder::of(coding).ok().flatten()), coding)
+/// How a body is read, by its head.
+struct CodedBody {
+    reading: Reading,
+    decoder: Option<Decoder>,
+    /// The names of the codings, if there are any.
+    coding: Option<String>,
+}
+
+impl CodedBody {
+    /// `kind` is the content type of a head that states none. A body whose coding mcpreel does not know is kept as bytes.
+    fn of(headers: &HeaderMap, is_mcp: bool, kind: Option<&'static str>) -> Self {
+        let coding = Some(coding::stated(headers)).filter(|coding| !coding.is_empty());
+        let kind = lossy(headers.get(header::CONTENT_TYPE)).or(kind.map(Cow::Borrowed));
+        match Decoder::of(coding.as_deref().unwrap_or_default()) {
+            Ok(decoder) => Self { reading: Reading::of(kind.as_deref(), is_mcp, length(headers)), decoder, coding },
+            Err(_) => Self { reading: Reading::opaque(is_mcp), decoder: None, coding },
+        }
+    }
 }
 
 /// The value of `Content-Length`.

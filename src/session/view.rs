@@ -358,6 +358,7 @@ fn report_transport(described: &Value, out: &mut String) -> bool {
         "sse" => write!(out, "event stream: {}", one_line(text("block"))),
         "body" => write!(out, "body of {} B {}", described["bytes"], one_line(text("text"))),
         "broken off" => write!(out, "broken off: {}", text("reason")),
+        "cut short" => write!(out, "the body is cut short: {}", text("reason")),
         "closed" | "dropped" => out.write_str(text("reason")),
         "sent again" => write!(out, "status {}; mcpreel has sent it again with another token", described["status"]),
         "sent later" => out.write_str("mcpreel has sent it only now, because it had to wait for a token"),

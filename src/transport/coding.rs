@@ -2,7 +2,7 @@
 //! read what peers compress. Forwarded bytes stay as they are.
 
 use brotli_decompressor::DecompressorWriter;
-use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use hyper::header::{CONTENT_ENCODING, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use parking_lot::Mutex;
 use std::io::{self, Write};
@@ -30,8 +30,16 @@ pub struct Decoder(Vec<Stage>);
 /// One coding.
 struct Stage {
     name: String,
-    decoder: Box<dyn Write + Send>,
+    decoder: Box<dyn Coding + Send>,
     decoded: Decoded,
+    is_begun: bool,
+}
+
+/// A writer that decodes what is written to it.
+trait Coding: Write {
+    /// # Errors
+    /// The coded bytes are not complete.
+    fn finish(&mut self) -> io::Result<()>;
 }
 
 impl Decoder {
@@ -65,6 +73,14 @@ impl Decoder {
         let (first, others) = self.0.split_first_mut().ok_or(io::ErrorKind::InvalidInput)?;
         others.iter_mut().try_fold(first.push(bytes)?, |bytes, stage| stage.push(&bytes))
     }
+
+    /// Ends the body.
+    ///
+    /// # Errors
+    /// The body ends too early. Browsers and others accept that, so what was decoded counts.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.0.iter_mut().try_for_each(Stage::finish)
+    }
 }
 
 /// The codings of a body by its head, in the order in which they were applied, and without `chunked` and `identity`,
@@ -82,8 +98,8 @@ impl Stage {
     fn of(name: String) -> Result<Self, UnknownCoding> {
         let decoded = Decoded(Arc::new(Mutex::new((Vec::new(), FREE_BYTES))));
         let sink = decoded.clone();
-        let decoder: Box<dyn Write + Send> = match &*name {
-            "gzip" | "x-gzip" => Box::new(MultiGzDecoder::new(sink)),
+        let decoder: Box<dyn Coding + Send> = match &*name {
+            "gzip" | "x-gzip" => Box::new(Gzip { member: GzDecoder::new(sink.clone()), decoded: sink, is_over: false }),
             "deflate" => Box::new(Deflate::Begins(sink, Vec::new())),
             "br" => Box::new(DecompressorWriter::new(sink, 16 << 10)),
             "zstd" => match zstd::stream::write::Decoder::new(sink) {
@@ -92,14 +108,72 @@ impl Stage {
             },
             _ => return Err(UnknownCoding(name)),
         };
-        Ok(Self { name, decoder, decoded })
+        Ok(Self { name, decoder, decoded, is_begun: false })
     }
 
     fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        self.is_begun |= !bytes.is_empty();
         self.decoded.0.lock().1 += bytes.len().saturating_mul(MAX_RATIO);
         let pushed = self.decoder.write_all(bytes).and_then(|()| self.decoder.flush());
         pushed.map_err(|error| io::Error::new(error.kind(), format!("it is not valid {}: {error}", self.name)))?;
         Ok(std::mem::take(&mut self.decoded.0.lock().0))
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        // A body without a byte has no coding, whatever its head states.
+        let finished = if self.is_begun { self.decoder.finish() } else { Ok(()) };
+        finished.map_err(|error| io::Error::new(error.kind(), format!("it ends in the middle of its {}", self.name)))
+    }
+}
+
+impl Coding for DecompressorWriter<Decoded> {
+    fn finish(&mut self) -> io::Result<()> {
+        self.close()
+    }
+}
+
+impl Coding for zstd::stream::write::Decoder<'_, Decoded> {
+    fn finish(&mut self) -> io::Result<()> {
+        self.do_finish()
+    }
+}
+
+/// The members of a gzip file. What follows the last one, such as padding, is skipped, as zlib's readers do.
+struct Gzip {
+    member: GzDecoder<Decoded>,
+    decoded: Decoded,
+    is_over: bool,
+}
+
+/// The first byte of each member (RFC 1952 §2.3.1).
+const GZIP: u8 = 0x1f;
+
+impl Write for Gzip {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_over || bytes.is_empty() {
+            return Ok(bytes.len());
+        }
+        let taken = self.member.write(bytes)?;
+        if taken > 0 {
+            return Ok(taken);
+        }
+        self.member.try_finish()?;
+        if bytes[0] == GZIP {
+            self.member = GzDecoder::new(self.decoded.clone());
+            return self.member.write(bytes);
+        }
+        self.is_over = true;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.member.flush()
+    }
+}
+
+impl Coding for Gzip {
+    fn finish(&mut self) -> io::Result<()> {
+        if self.is_over { Ok(()) } else { self.member.try_finish() }
     }
 }
 
@@ -113,6 +187,8 @@ enum Deflate {
 
 impl Write for Deflate {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A decoder takes nothing after its end. As with gzip, that is skipped.
+        let skipped = |taken: usize| if taken == 0 { bytes.len() } else { taken };
         match self {
             Self::Begins(sink, first) => {
                 first.extend_from_slice(bytes);
@@ -126,8 +202,8 @@ impl Write for Deflate {
                 self.write_all(&first)?;
                 Ok(bytes.len())
             }
-            Self::WithHeader(decoder) => decoder.write(bytes),
-            Self::Bare(decoder) => decoder.write(bytes),
+            Self::WithHeader(decoder) => decoder.write(bytes).map(skipped),
+            Self::Bare(decoder) => decoder.write(bytes).map(skipped),
         }
     }
 
@@ -137,6 +213,17 @@ impl Write for Deflate {
             Self::WithHeader(decoder) => decoder.flush(),
             Self::Bare(decoder) => decoder.flush(),
         }
+    }
+}
+
+impl Coding for Deflate {
+    fn finish(&mut self) -> io::Result<()> {
+        let taken = match self {
+            Self::Begins(..) => 1,
+            Self::WithHeader(decoder) => decoder.write(&[0])?,
+            Self::Bare(decoder) => decoder.write(&[0])?,
+        };
+        if taken == 0 { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 }
 
@@ -261,6 +348,55 @@ mod tests {
                 body.chunks(16 << 10).map(|chunk| decoder.push(chunk).map(|decoded| decoded.len())).collect();
             assert!(pushed.is_err_and(|error| error.to_string().contains("decodes to more")), "{coding}");
         }
+    }
+
+    fn coded(coding: &str) -> Vec<u8> {
+        fn written<W: Write>(mut encoder: W, finish: impl FnOnce(W) -> io::Result<Vec<u8>>) -> Vec<u8> {
+            encoder.write_all(TEXT).and_then(|()| finish(encoder)).expect("a Vec takes all")
+        }
+        match coding {
+            "gzip" => written(GzEncoder::new(Vec::new(), Compression::fast()), GzEncoder::finish),
+            "deflate" => written(ZlibEncoder::new(Vec::new(), Compression::fast()), ZlibEncoder::finish),
+            "bare" => written(DeflateEncoder::new(Vec::new(), Compression::fast()), DeflateEncoder::finish),
+            "zstd" => {
+                let encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).expect("an encoder");
+                written(encoder, zstd::stream::write::Encoder::finish)
+            }
+            // An uncompressed meta-block (RFC 7932 §9.2), and an empty last one.
+            _ => {
+                let length = u32::try_from(TEXT.len() - 1).expect("short");
+                let head = length << 4 | 1 << 20;
+                [&(head).to_le_bytes()[..3], TEXT, &[3]].concat()
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_the_end_is_skipped_and_an_early_end_is_known() {
+        for coding in ["gzip", "deflate", "bare", "zstd", "br"] {
+            let (body, name) = (coded(coding), if coding == "bare" { "deflate" } else { coding });
+            for chunk in [1, 3, 1000] {
+                let mut whole = decoder(name);
+                let pushed: io::Result<Vec<_>> = body.chunks(chunk).map(|bytes| whole.push(bytes)).collect();
+                assert_eq!(pushed.expect(coding).concat(), TEXT, "{coding}");
+                whole.finish().expect(coding);
+                let mut cut = decoder(name);
+                body[..body.len() - 1].chunks(chunk).for_each(|bytes| drop(cut.push(bytes).expect(coding)));
+                assert!(cut.finish().is_err(), "{coding} {chunk}");
+                if !matches!(coding, "zstd" | "br") {
+                    assert_eq!(decoded(name, &[&body[..], &[0; 600]].concat(), chunk), TEXT, "{coding}");
+                }
+            }
+            decoder(name).finish().expect("a body without a byte");
+        }
+        let twice = [coded("gzip"), coded("gzip"), b"padding".to_vec()].concat();
+        for chunk in [1, 5, 1000] {
+            assert_eq!(decoded("gzip", &twice, chunk), [TEXT, TEXT].concat());
+        }
+        let mut wrong = coded("gzip");
+        let crc = wrong.len() - 8;
+        wrong[crc] ^= 1;
+        assert!(decoder("gzip").push(&[&wrong[..], b"\0"].concat()).is_err(), "a checksum that is wrong");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::common::socket::{Client, END, EVENTS, Head, Reply, Tap, chunk, json_answer, messages_of, post, say, serve};
 use crate::common::{BINARY, Live, Stage, until};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -97,6 +97,43 @@ fn a_transfer_coding_stays_named_and_the_recording_reads_it() {
     assert_eq!(client.head().expect("a head").header("transfer-encoding"), Some("gzip, chunked"));
     assert!(client.next().is_some());
     assert_eq!(recorded(&tap.end()), [PING, PONG]);
+}
+
+/// What a reel has of an answer to a ping, with this coding and body: its message, if it is one, and the events about it.
+fn recorded_answer(coding: &str, body: &[u8]) -> (Option<String>, Vec<Value>) {
+    let head = format!("{JSON}Content-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n", body.len());
+    let server = always([head.as_bytes(), body].concat());
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, server, &[]);
+    let mut client = Client::connect(tap.address);
+    client.post("", PING);
+    assert!(client.head().is_some());
+    let passed: Vec<String> = std::iter::from_fn(|| client.next()).collect();
+    assert_eq!(passed.concat(), String::from_utf8_lossy(body), "it goes on as it came");
+    let events = tap.end();
+    let notes = events.iter().map(|event| event["data"].clone());
+    let notes = notes.filter(|data| ["body", "broken off", "cut short"].iter().any(|what| data["what"] == *what));
+    (recorded(&events).get(1).cloned(), notes.collect())
+}
+
+#[test]
+fn a_body_that_cannot_be_decoded_is_kept_as_it_came() {
+    let whole = gzipped(PONG);
+    let padded = [&whole[..], &[0; 512]].concat();
+    for (coding, body) in [("gzip", &whole), ("gzip", &padded), ("x-gzip, identity", &whole)] {
+        assert_eq!(recorded_answer(coding, body), (Some(PONG.to_owned()), Vec::new()), "{coding}");
+    }
+    for (coding, body) in [("gzip", PONG), ("br", PONG), ("compress", PONG), ("gzip, dcb", PONG), ("zstd", "no zstd")] {
+        let (message, notes) = recorded_answer(coding, body.as_bytes());
+        assert_eq!(message, None, "{coding}");
+        let last = notes.last().expect("a note");
+        assert_eq!((&last["what"], &last["text"]), (&"body".into(), &body.into()), "{coding} {notes:?}");
+    }
+    // Readers such as browsers take what a coding gave before it ended too early.
+    let cut = &whole[..whole.len() - 6];
+    let (message, notes) = recorded_answer("gzip", cut);
+    assert_eq!((message.as_deref(), notes.len()), (Some(PONG), 1), "{notes:?}");
+    assert_eq!(notes[0], json!({"what": "cut short", "reason": "it ends in the middle of its gzip"}));
 }
 
 #[test]

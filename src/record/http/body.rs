@@ -81,8 +81,13 @@ impl Reading {
         match is_mcp {
             true if is_event_stream(kind) => Self::Events(SseFramer::default()),
             true if is_json(kind) => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(MAX_RESERVED_BYTES)), false),
-            _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { MAX_KEPT_BYTES } else { 0 } },
+            _ => Self::opaque(is_mcp),
         }
+    }
+
+    /// A body that is not read. Its beginning is kept if it is the server's.
+    pub fn opaque(is_mcp: bool) -> Self {
+        Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { MAX_KEPT_BYTES } else { 0 } }
     }
 
     /// WebSocket frames as the given side reads them.

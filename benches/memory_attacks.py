@@ -304,7 +304,7 @@ STRUCTURED = b'{"jsonrpc":"2.0","id":2,"result":{"content":[],"structuredContent
 TEXT = b'{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":%b}]}}'
 PING = b'{"jsonrpc":"2.0","method":"x"}'
 # Answers what a session needs, and each call of a tool with the bytes of a file.
-SERVER = """
+SERVER = r"""
 import re, sys
 out, big = sys.stdout.buffer, open(sys.argv[1], 'rb').read()
 for line in sys.stdin.buffer:

@@ -7,6 +7,7 @@
 
 pub(crate) mod ahead;
 pub(crate) mod cbor;
+pub(crate) mod described;
 pub(crate) mod event;
 pub(crate) mod format;
 pub(crate) mod index;
@@ -19,6 +20,7 @@ pub(crate) mod writer;
 
 pub(crate) use ahead::{AheadReader, BlockPool, MAX_BORROWED_BYTES};
 pub(crate) use cbor::{description, description_as};
+pub(crate) use described::{Closed, Decision, Gap, Note, Opened, TransportEvent};
 pub use event::{Event, EventHeader, EventKind, Flags};
 pub(crate) use event::{MessageHeader, RecordedId};
 pub(crate) use format::begins_reel;

@@ -11,12 +11,12 @@ use crate::formats::conversion::{Conversion, invalid};
 use crate::formats::import::{self, ImportFormat};
 use crate::formats::jsonl;
 use crate::replay::{Conversation, Conversations, Loss};
+use crate::trace::described::payload;
 use crate::trace::{
-    Damage, Event, EventKind, FileHeader, Flags, FormatError, Item, NewEvent, ReelReader, ReelWriter, description,
+    Damage, Event, EventKind, FileHeader, Flags, FormatError, Gap, Item, NewEvent, ReelReader, ReelWriter,
 };
 use crate::wire::text::visible_text;
 use crate::wire::{Envelope, Framing, MessageKind};
-use serde_json::json;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -128,9 +128,8 @@ fn reader(path: &Path, shown: &Path) -> Result<(ReelReader, Option<&'static Impo
 ///
 /// Writing fails.
 pub(super) fn append_gap(writer: &mut ReelWriter<impl Write>, time: i64, damage: &Damage) -> io::Result<()> {
-    let mut payload = Vec::new();
-    let reported = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
-    ciborium::into_writer(&reported, &mut payload).map_err(io::Error::other)?;
+    let (reason, events, bytes) = (Some(damage.reason.to_string()), Some(damage.events), Some(damage.bytes));
+    let payload = payload(&Gap { reason, events, bytes, repaired: true, ..Gap::default() });
     let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
     writer.append(NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload })
 }
@@ -140,8 +139,8 @@ pub(super) fn unreadable(kind: EventKind, payload: &[u8]) -> Option<(u64, String
     if kind != EventKind::Gap {
         return None;
     }
-    let described = description(payload)?;
-    Some((described["line"].as_u64()?, visible_text(described["reason"].as_str()?)))
+    let gap = Gap::read(payload);
+    Some((gap.line?, visible_text(&gap.reason?)))
 }
 
 /// Whether a text begins with a line that is a JSON-RPC message.

@@ -4,11 +4,10 @@
 
 use super::messages::{ByMessage, Message, MessageExporter};
 use super::{Content, ExportFormat};
-use crate::trace::{Event, EventKind, FileHeader, description_as};
+use crate::trace::{Event, EventKind, FileHeader, Opened};
 use crate::wire::log_lines::within_line;
 use crate::wire::text::visible;
 use crate::wire::{Direction, Envelope, MessageKind, json};
-use ciborium::Value as Cbor;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -165,15 +164,12 @@ fn without_meta(params: &[u8]) -> String {
 
 /// Returns the options that name the server of a stream, from the description of the stream.
 fn target(about: &[u8]) -> Option<String> {
-    let about: Cbor = description_as(about)?;
-    let member =
-        |name: &str| about.as_map()?.iter().find(|(key, _)| key.as_text() == Some(name)).map(|(_, value)| value);
-    if let Some(words) = member("command").and_then(Cbor::as_array) {
-        let words: Option<Vec<String>> = words.iter().filter_map(Cbor::as_text).map(quoted).collect();
+    let opened = Opened::read(about);
+    if let Some(words) = opened.command {
+        let words: Option<Vec<String>> = words.iter().map(|word| quoted(word)).collect();
         return Some(format!("-- {}", words?.join(" ")));
     }
-    let url = member("url").and_then(Cbor::as_text)?;
-    Some(format!("--url {}", quoted(url)?))
+    Some(format!("--url {}", quoted(&opened.url?)?))
 }
 
 /// Returns a word as a POSIX shell reads it; `None` if it contains NUL. Characters that would control a terminal, change

@@ -6,7 +6,8 @@
 //! in which they began.
 
 use super::{Content, ExportFormat, Exporter, jsonl};
-use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, description};
+use crate::trace::described::{Header, header};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, Opened, TransportEvent, description};
 use crate::wire::sse::{SseEvent, data_lines};
 use crate::wire::units::millis_of;
 use crate::wire::{Direction, Framing};
@@ -39,8 +40,8 @@ enum Key {
 struct Archive {
     created: i64,
     entries: BTreeMap<Key, Entry>,
-    /// How each stream began.
-    opened: BTreeMap<u32, Value>,
+    /// How each stream began, also as it is written.
+    opened: BTreeMap<u32, (Opened, Value)>,
     /// When streams ended, how, and whether that was a failure, until an entry says so.
     closed: BTreeMap<u32, (i64, Value, bool)>,
     held: usize,
@@ -50,17 +51,32 @@ struct Archive {
 /// The maximum number of streams whose beginnings and ends are remembered.
 const MAX_STREAMS: usize = 10_000;
 
+/// The head of a request.
+struct RequestHead {
+    method: String,
+    target: String,
+    headers: Vec<Header>,
+}
+
+impl RequestHead {
+    /// One that was not recorded.
+    fn unknown(target: &str) -> Self {
+        Self { method: "GET".to_owned(), target: target.to_owned(), headers: Vec::new() }
+    }
+}
+
 /// An entry that may go on. Times are Unix nanoseconds.
 #[derive(Default)]
 struct Entry {
     stream: u32,
     started: i64,
     ended: i64,
-    request: Option<Value>,
+    request: Option<RequestHead>,
     /// When the body of the request came.
     sent: Option<i64>,
     request_body: Vec<u8>,
-    response: Option<(i64, Value)>,
+    /// When the response began, its status and headers.
+    response: Option<(i64, u16, Vec<Header>)>,
     response_body: Vec<u8>,
     /// The events of a stream as Chrome lists them, and the times of all blocks.
     events: Vec<Value>,
@@ -113,9 +129,9 @@ impl Archive {
         let time = self.created.saturating_add(header.time);
         match header.kind {
             EventKind::StreamOpened => {
-                let described = description(payload).unwrap_or_default();
                 if self.opened.len() < MAX_STREAMS {
-                    self.opened.entry(header.stream).or_insert(described);
+                    let read = || (Opened::read(payload), description(payload).unwrap_or_default());
+                    self.opened.entry(header.stream).or_insert_with(read);
                 }
             }
             EventKind::StreamClosed if self.closed.len() < MAX_STREAMS => {
@@ -155,17 +171,18 @@ impl Archive {
 
     fn write(&mut self, key: Key, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
         self.held = self.held.saturating_sub(entry.held);
-        let opened = self.opened.get(&entry.stream).unwrap_or(&Value::Null);
+        let opened = self.opened.get(&entry.stream);
         let mut value = match key {
             Key::Exchange(number) => {
-                let origin = origin(opened).or_else(|| origin(self.opened.get(&0)?));
+                let origin_of = |stream: u32| origin(&self.opened.get(&stream)?.0);
+                let origin = origin_of(entry.stream).or_else(|| origin_of(0));
                 entry.exchange(number, &origin.unwrap_or_else(|| "http://unknown".to_owned()))
             }
-            Key::Stream(_) => entry.lane(opened),
+            Key::Stream(_) => entry.lane(opened.map(|(opened, _)| opened)),
         };
         value["_stream"] = entry.stream.into();
-        if !opened.is_null() {
-            value["_opened"] = opened.clone();
+        if let Some((_, written)) = opened.filter(|(_, written)| !written.is_null()) {
+            value["_opened"] = written.clone();
         }
         if let Some((time, data, failed)) = self.closed.remove(&entry.stream) {
             value["_closed"] = json!({"after": time - entry.started, "failed": failed, "data": data});
@@ -179,32 +196,29 @@ impl Archive {
 impl Entry {
     fn take(&mut self, key: Key, header: &EventHeader, framing: Framing, time: i64, payload: &[u8]) {
         match (header.kind, key) {
-            (EventKind::Transport, _) => {
-                let described = description(payload).unwrap_or_default();
-                self.transport(header.direction(), time, described);
-            }
+            (EventKind::Transport, _) => self.transport(header.direction(), time, TransportEvent::read(payload)),
             (EventKind::Message, Key::Exchange(_)) => self.body(header.direction(), framing, time, payload),
             (EventKind::Message, Key::Stream(_)) => self.message(header.direction(), framing, time, payload),
             _ => self.stderr.push(self.listed(time, payload)),
         }
     }
 
-    fn transport(&mut self, direction: Direction, time: i64, described: Value) {
-        let text = |name: &str| described[name].as_str().unwrap_or_default().as_bytes().to_vec();
-        match described["what"].as_str() {
-            Some("request") => self.request = Some(described),
-            Some("response") => {
-                let kind = header_value(&described, "content-type").unwrap_or_default();
+    fn transport(&mut self, direction: Direction, time: i64, event: TransportEvent) {
+        match event {
+            TransportEvent::Request { method, target, headers } => {
+                self.request = Some(RequestHead { method, target, headers });
+            }
+            TransportEvent::Response { status, headers } => {
+                let kind = header(&headers, "content-type").unwrap_or_default();
                 self.is_event_stream = kind.starts_with("text/event-stream");
-                self.response = Some((time, described));
+                self.response = Some((time, status, headers));
             }
-            Some("sse") => {
-                let block = text("block");
-                self.block(time, &block);
+            TransportEvent::Sse { block, .. } => {
+                self.block(time, block.as_bytes());
                 // The message of a block with several data lines follows on its own.
-                self.response_body.extend_from_slice(&block);
+                self.response_body.extend_from_slice(block.as_bytes());
             }
-            Some("body") => self.body(direction, Framing::Whole, time, &text("text")),
+            TransportEvent::Body { text, .. } => self.body(direction, Framing::Whole, time, text.as_bytes()),
             _ => {}
         }
     }
@@ -282,17 +296,18 @@ impl Entry {
 
     /// The entry of an HTTP exchange.
     fn exchange(&self, number: u32, origin: &str) -> Value {
-        let (answered, response) = match &self.response {
-            Some((time, head)) => (*time, head),
-            None => (self.ended, &Value::Null),
+        let (answered, status, headers) = match &self.response {
+            Some((time, status, headers)) => (*time, *status, &headers[..]),
+            None => (self.ended, 0, &[][..]),
         };
-        let request = self.request.as_ref().unwrap_or(&Value::Null);
+        let unknown = RequestHead::unknown("/");
+        let request = self.request.as_ref().unwrap_or(&unknown);
         let sent = self.sent.unwrap_or(self.started);
         let waited = answered.max(sent);
         let mut entry = self.frame(
             json!({"send": millis_of(sent - self.started), "wait": millis_of(waited - sent), "receive": millis_of(self.ended.max(waited) - waited)}),
             request_value(request, origin, &self.request_body),
-            response_value(response, &self.response_body),
+            response_value(status, headers, &self.response_body),
         );
         entry.insert("_exchange".to_owned(), number.into());
         if self.request.is_none() {
@@ -306,13 +321,12 @@ impl Entry {
     }
 
     /// The entry of a stream without HTTP.
-    fn lane(&self, opened: &Value) -> Value {
+    fn lane(&self, opened: Option<&Opened>) -> Value {
         let took = millis_of(self.ended - self.started);
-        let head = json!({"method": "GET", "target": ""});
         let mut entry = self.frame(
             json!({"send": 0, "wait": 0, "receive": took}),
-            request_value(&head, &lane_url(opened), b""),
-            response_value(&Value::Null, b""),
+            request_value(&RequestHead::unknown(""), &opened.map_or_else(|| "stdio:".to_owned(), lane_url), b""),
+            response_value(0, &[], b""),
         );
         entry.insert("_resourceType".to_owned(), "websocket".into());
         entry.insert("_webSocketMessages".to_owned(), self.messages.clone().into());
@@ -341,21 +355,20 @@ fn seconds(time: i64) -> Value {
 }
 
 /// The scheme and authority of a stream's URL.
-fn origin(opened: &Value) -> Option<String> {
-    let url = opened["url"].as_str()?;
+fn origin(opened: &Opened) -> Option<String> {
+    let url = opened.url.as_deref()?;
     let authority = url.find("://")? + 3;
     let end = url[authority..].find('/').map_or(url.len(), |at| authority + at);
     Some(url[..end].to_owned())
 }
 
 /// What stands for the URL of a stream without HTTP: that of its transport, or `stdio:` and the command.
-fn lane_url(opened: &Value) -> String {
-    if let Some(url) = opened["url"].as_str() {
-        return url.to_owned();
+fn lane_url(opened: &Opened) -> String {
+    if let Some(url) = &opened.url {
+        return url.clone();
     }
-    let words = opened["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let command = words.collect::<Vec<_>>().join(" ");
-    let command = if command.is_empty() { opened["server"].as_str().unwrap_or_default() } else { &command };
+    let command = opened.command.as_deref().unwrap_or_default().join(" ");
+    let command = if command.is_empty() { opened.server.as_deref().unwrap_or_default() } else { &command };
     let safe = |character: char| character.is_ascii_graphic() && !"%\"<>^`{|}\\".contains(character);
     let escape = |character: char| match safe(character) {
         true => character.to_string(),
@@ -364,32 +377,32 @@ fn lane_url(opened: &Value) -> String {
     format!("stdio:{}", command.chars().map(escape).collect::<String>())
 }
 
-fn request_value(head: &Value, origin: &str, body: &[u8]) -> Value {
-    let target = head["target"].as_str().unwrap_or("/");
+fn request_value(head: &RequestHead, origin: &str, body: &[u8]) -> Value {
+    let RequestHead { method, target, headers } = head;
     let query = target.split_once('?').map_or("", |(_, query)| query);
     let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         json!({"name": name, "value": value})
     });
     let mut request = json!({
-        "method": head["method"].as_str().unwrap_or("GET"), "url": format!("{origin}{target}"),
-        "httpVersion": "unknown", "cookies": [], "headers": headers(head), "queryString": pairs.collect::<Value>(),
+        "method": method, "url": format!("{origin}{target}"),
+        "httpVersion": "unknown", "cookies": [], "headers": listed_headers(headers), "queryString": pairs.collect::<Value>(),
         "headersSize": -1, "bodySize": body.len(),
     });
     if !body.is_empty() {
-        let kind = header_value(head, "content-type").unwrap_or_default();
+        let kind = header(headers, "content-type").unwrap_or_default();
         request["postData"] = text_of(body, kind);
     }
     request
 }
 
-fn response_value(head: &Value, body: &[u8]) -> Value {
-    let mut content = text_of(body, header_value(head, "content-type").unwrap_or_default());
+fn response_value(status: u16, headers: &[Header], body: &[u8]) -> Value {
+    let mut content = text_of(body, header(headers, "content-type").unwrap_or_default());
     content["size"] = body.len().into();
     json!({
-        "status": head["status"].as_u64().unwrap_or(0), "statusText": "", "httpVersion": "unknown", "cookies": [],
-        "headers": headers(head), "content": content,
-        "redirectURL": header_value(head, "location").unwrap_or_default(), "headersSize": -1, "bodySize": body.len(),
+        "status": status, "statusText": "", "httpVersion": "unknown", "cookies": [],
+        "headers": listed_headers(headers), "content": content,
+        "redirectURL": header(headers, "location").unwrap_or_default(), "headersSize": -1, "bodySize": body.len(),
     })
 }
 
@@ -401,15 +414,6 @@ fn text_of(body: &[u8], kind: &str) -> Value {
     }
 }
 
-fn pairs(head: &Value) -> impl Iterator<Item = (&str, &str)> {
-    let pairs = head["headers"].as_array().into_iter().flatten();
-    pairs.filter_map(|pair| Some((pair[0].as_str()?, pair[1].as_str()?)))
-}
-
-fn headers(head: &Value) -> Value {
-    pairs(head).map(|(name, value)| json!({"name": name, "value": value})).collect()
-}
-
-fn header_value<'a>(head: &'a Value, wanted: &str) -> Option<&'a str> {
-    pairs(head).find(|(name, _)| *name == wanted).map(|(_, value)| value)
+fn listed_headers(headers: &[Header]) -> Value {
+    headers.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }

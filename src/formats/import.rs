@@ -23,8 +23,7 @@ mod transcript;
 mod vscode;
 
 use super::jsonl;
-use crate::trace::{FileHeader, NewEvent};
-use serde_json::{Value, json};
+use crate::trace::{FileHeader, Gap, NewEvent};
 use std::io::{self, BufRead};
 
 /// Every format that `import` reads, in the order in which their [`ImportFormat::detect`] is asked.
@@ -94,8 +93,8 @@ pub trait Importer: Send {
 }
 
 /// What the gap for a part of a file that cannot be read says (docs/trace-format.md, Gaps).
-pub(super) fn unreadable(line: u64, reason: &str) -> Value {
-    json!({"line": line, "reason": reason})
+pub(super) fn unreadable(line: u64, reason: &str) -> Gap {
+    Gap { line: Some(line), ..Gap::because(reason) }
 }
 
 /// Returns the format with this name.

@@ -7,6 +7,7 @@
 
 use super::import::{self, ImportError, ImportFormat, Importer};
 use super::{Content, ExportFormat, Exporter};
+use crate::trace::described::payload;
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent, description};
 use crate::wire::escaping::{escaped, is_inert};
 use crate::wire::{Direction, Framing, json};
@@ -354,8 +355,7 @@ impl<R: BufRead> Reader<R> {
 
     /// Returns a gap for a line that cannot be read, at the time of the event before.
     fn unreadable(&mut self, reason: &str) -> Read {
-        self.payload.clear();
-        let _ = ciborium::into_writer(&import::unreadable(self.number, reason), &mut self.payload);
+        self.payload = payload(&import::unreadable(self.number, reason));
         let (time, kind, flags, framing) = (self.last, EventKind::Gap, Flags::default(), Framing::Lf);
         Read { time, stream: 0, exchange: 0, kind, flags, framing, verbatim: None }
     }

@@ -304,20 +304,6 @@ pub enum Mark {
     Gone,
 }
 
-impl Mark {
-    /// Its name in a reel.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Turn => "turn",
-            Self::Inferred => "inferred",
-            Self::Compacted => "compacted",
-            Self::Revoked => "revoked",
-            Self::Granted => "granted",
-            Self::Gone => "gone",
-        }
-    }
-}
-
 /// What a proposal sees of the host during a call.
 pub struct HostCx<'a> {
     /// Time since the host started.

@@ -16,7 +16,8 @@ mod sessions;
 use super::queue::{Queue, Ready};
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::is_ours;
-use crate::trace::{EventKind, Flags};
+use crate::trace::described::payload;
+use crate::trace::{Closed, EventKind, Flags, Opened, TransportEvent};
 use crate::transport::client::http::{BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver};
 use crate::transport::coding::{self, Decoder};
 use crate::wire::sse::SseEvent;
@@ -32,8 +33,6 @@ use hyper::{Method, StatusCode};
 use injection_queue::InjectionQueue;
 use injection_route::Endpoint;
 use parking_lot::Mutex;
-use serde::Serialize;
-use serde_json::json;
 use sessions::Sessions;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -181,7 +180,7 @@ impl Exchanges {
     }
 
     fn close(&self, stream: u32, by: &str) {
-        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({ "by": by }));
+        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &Closed::by(by));
     }
 
     fn open_stream(&self, client: Option<SocketAddr>) -> u32 {
@@ -189,13 +188,8 @@ impl Exchanges {
             0 => self.numbers.stream(),
             first => first,
         };
-        let mut about = json!({"transport": "http"});
-        if let Some(server) = &self.server {
-            about["server"] = server.as_str().into();
-        }
-        if let Some(client) = client {
-            about["client"] = client.to_string().into();
-        }
+        let client = client.map(|client| client.to_string());
+        let about = Opened { server: self.server.clone(), client, ..Opened::over("http") };
         self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
         stream
     }
@@ -305,8 +299,8 @@ impl Exchanges {
                 Some(decoder) => match decoder.push(piece) {
                     Ok(decoded) => Some(decoded),
                     Err(error) => {
-                        let reported =
-                            json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
+                        let reason = format!("the body cannot be decoded: {error}");
+                        let reported = TransportEvent::BrokenOff { reason };
                         self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &reported);
                         exchange.decoders[direction as usize] = None;
                         // What was decoded before stays a message, unfinished as it is; the rest is kept as bytes.
@@ -348,14 +342,17 @@ impl Exchanges {
         self.end_body(exchange, number, direction);
         let decoder = exchange.decoders[direction as usize].take();
         if let Some(Err(cut)) = decoder.filter(|_| reason.is_none()).map(|mut decoder| decoder.finish()) {
-            let reported = json!({"what": "cut short", "reason": cut.to_string()});
+            let reported = TransportEvent::CutShort { reason: cut.to_string() };
             self.transport(exchange.stream, number, Flags::toward(direction), &reported);
         }
         if let Some(reason) = reason {
             // Clients normally end such streams by closing them.
             let is_closed = exchange.is_answered && is_client_gone;
-            let (what, failed) = if is_closed { ("closed", Flags::default()) } else { ("broken off", Flags::FAILED) };
-            let reported = json!({"what": what, "reason": reason});
+            let reason = reason.to_owned();
+            let (reported, failed) = match is_closed {
+                true => (TransportEvent::Closed { reason }, Flags::default()),
+                false => (TransportEvent::BrokenOff { reason }, Flags::FAILED),
+            };
             self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
         }
         match direction {
@@ -378,8 +375,8 @@ impl Exchanges {
         let stream = self.state.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
         let reported = match status {
-            Some(status) => json!({"what": "sent again", "status": status.as_u16()}),
-            None => json!({"what": "sent later"}),
+            Some(status) => TransportEvent::SentAgain { status: status.as_u16() },
+            None => TransportEvent::SentLater,
         };
         self.transport(stream, number, Flags::toward(Direction::ClientToServer).with(Flags::INJECTED), &reported);
     }
@@ -395,7 +392,7 @@ impl Exchanges {
     fn note_refusal(&self, stream: Option<u32>, number: u32, status: StatusCode, reason: &str) {
         let status = status.as_u16();
         if let Some(stream) = stream {
-            let reported = json!({"what": "refused", "status": status, "reason": reason});
+            let reported = TransportEvent::Refused { status, reason: reason.to_owned() };
             self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
         }
         (self.complain)(&format!("mcpreel answered a request with {status}: {reason}"));
@@ -405,7 +402,12 @@ impl Exchanges {
     fn note_repair(&self, number: u32, direction: Direction, reason: &str) {
         let stream = self.state.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
-        self.transport(stream, number, Flags::toward(direction), &json!({"what": "repaired", "reason": reason}));
+        self.transport(
+            stream,
+            number,
+            Flags::toward(direction),
+            &TransportEvent::Repaired { reason: reason.to_owned() },
+        );
     }
 
     /// Records what came with a body or before a response: headers, and whether they went on.
@@ -413,7 +415,6 @@ impl Exchanges {
         &self,
         number: u32,
         direction: Direction,
-        what: &str,
         headers: &HeaderMap,
         status: Option<StatusCode>,
         goes_on: bool,
@@ -425,15 +426,13 @@ impl Exchanges {
         }
         let pair = |(name, value): (&HeaderName, &HeaderValue)| {
             let text = String::from_utf8_lossy(value.as_bytes());
-            json!([name.as_str(), crate::redact::redact_header(name.as_str(), &text)])
+            (name.to_string(), crate::redact::redact_header(name.as_str(), &text).into())
         };
-        let mut reported = json!({"what": what, "headers": headers.iter().map(pair).collect::<Vec<_>>()});
-        if let Some(status) = status {
-            reported["status"] = status.as_u16().into();
-        }
-        if !goes_on {
-            reported["kept"] = true.into();
-        }
+        let (headers, kept) = (headers.iter().map(pair).collect(), !goes_on);
+        let reported = match status.map(|status| status.as_u16()) {
+            Some(status) => TransportEvent::Informational { status, headers, kept },
+            None => TransportEvent::Trailers { headers, kept },
+        };
         self.transport(exchange.stream, number, Flags::toward(direction), &reported);
     }
 
@@ -476,13 +475,10 @@ impl Exchanges {
                 return None;
             }
             BodyPiece::Block { block, ref joined } => {
-                json!({"what": "sse", "block": String::from_utf8_lossy(block), "joined": joined.is_some()})
+                TransportEvent::Sse { block: lossy_text(block), joined: joined.is_some() }
             }
-            BodyPiece::Frame(kind, bytes) => json!({"what": kind, "text": String::from_utf8_lossy(bytes)}),
-            BodyPiece::Other(length, []) => json!({"what": "body", "bytes": length}),
-            BodyPiece::Other(length, kept) => {
-                json!({"what": "body", "bytes": length, "text": String::from_utf8_lossy(kept)})
-            }
+            BodyPiece::Frame(frame, bytes) => frame.reported(lossy_text(bytes)),
+            BodyPiece::Other(bytes, kept) => TransportEvent::Body { bytes, text: lossy_text(kept) },
         };
         self.transport(stream, exchange, Flags::toward(direction), &reported);
         let BodyPiece::Block { block, joined } = piece else { return None };
@@ -495,11 +491,8 @@ impl Exchanges {
         Some(String::from_utf8_lossy(&endpoint).into_owned())
     }
 
-    fn transport(&self, stream: u32, exchange: u32, flags: Flags, reported: &impl Serialize) {
-        let mut payload = Vec::new();
-        if ciborium::into_writer(reported, &mut payload).is_ok() {
-            self.push_payload(stream, exchange, flags, &payload);
-        }
+    fn transport(&self, stream: u32, exchange: u32, flags: Flags, reported: &TransportEvent) {
+        self.push_payload(stream, exchange, flags, &payload(reported));
     }
 
     /// Records an event that is no message, by its CBOR.
@@ -541,10 +534,10 @@ impl ExchangeObserver for Exchanges {
             ExchangeEvent::Refused(status, reason) => self.refuse(exchange, status, reason),
             ExchangeEvent::Repaired(direction, reason) => self.note_repair(exchange, direction, reason),
             ExchangeEvent::Informational(status, headers, goes_on) => {
-                self.note_headers(exchange, ServerToClient, "informational", headers, Some(status), goes_on);
+                self.note_headers(exchange, ServerToClient, headers, Some(status), goes_on);
             }
             ExchangeEvent::Trailers(direction, trailers, goes_on) => {
-                self.note_headers(exchange, direction, "trailers", trailers, None, goes_on);
+                self.note_headers(exchange, direction, trailers, None, goes_on);
             }
         }
     }
@@ -616,6 +609,10 @@ impl CodedBody {
 /// The value of `Content-Length`.
 fn length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn lossy_text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn text(value: Option<&HeaderValue>) -> Option<String> {

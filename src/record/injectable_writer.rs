@@ -6,11 +6,10 @@
 
 use super::queue::{ChunkSource, Queue, Ready};
 use super::relay::write_all;
-use crate::trace::{EventKind, Flags};
+use crate::trace::{EventKind, Flags, TransportEvent};
 use crate::wire::{Direction, Framing};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde_json::json;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -243,7 +242,8 @@ impl InjectableWriter {
             };
             self.queue.push_ready(self.injected(Framing::Lf), line.strip_suffix(b"\n").unwrap_or(&line));
             if let Err((_, lost)) = write_all(sink.as_fd(), &line) {
-                let reported = json!({"what": "undelivered", "lane": self.direction.short(), "bytes": lost});
+                let (lane, bytes) = (self.direction.short().to_owned(), lost as u64);
+                let reported = TransportEvent::Undelivered { lane, bytes };
                 self.queue.note(Ready::about(EventKind::Transport, 0), &reported);
                 return Err(0);
             }

@@ -2,11 +2,11 @@
 //! takes everything at once and is woken in batches, so that recording does not delay the traffic.
 
 use crate::clock::{Clock, EventTimes, Reading};
-use crate::trace::{EventKind, Flags};
+use crate::trace::described::payload;
+use crate::trace::{Closed, EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
-use serde_json::json;
 use std::borrow::Cow;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -258,19 +258,14 @@ impl Queue {
 
     /// Adds an event whose payload is a CBOR map.
     pub(crate) fn note(&self, ready: Ready, described: &impl Serialize) {
-        let mut payload = Vec::new();
-        if ciborium::into_writer(described, &mut payload).is_ok() {
-            self.push_event(ready, &payload);
-        }
+        self.push_event(ready, &payload(described));
     }
 
     /// Notes how the server of a stream ended. `by` says who ended the stream, if the reel is to say it.
     pub(crate) fn note_end(&self, stream: u32, status: Option<ExitStatus>, is_by_itself: bool, by: Option<&str>) {
-        let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-        let mut about = json!({"exit_code": code, "signal": signal});
-        if let Some(by) = by {
-            about["by"] = by.into();
-        }
+        let exit_code = status.and_then(|status| status.code()).map(i64::from);
+        let signal = status.and_then(|status| status.signal()).map(i64::from);
+        let about = Closed { exit_code, signal, by: by.map(str::to_owned) };
         let flags = end_flags(status, is_by_itself);
         self.note(Ready { flags, ..Ready::about(EventKind::StreamClosed, stream) }, &about);
     }

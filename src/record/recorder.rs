@@ -17,11 +17,12 @@ use crate::platform::thread_priority;
 use crate::process::threads;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::share::LiveRedactor;
+use crate::trace;
+use crate::trace::described::payload;
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Direction, Frame, Framing, LineFramer, PIECE};
 use open::Open;
 use serde::Serialize;
-use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::process::ExitStatus;
@@ -334,12 +335,14 @@ impl<T: ReelStore> Work<T> {
             ChunkSource::Messages(direction) => direction.short(),
             ChunkSource::Stderr => "stderr",
         };
-        let about = json!({
-            "reason": "the recorder's queue was full", "lane": lane, "bytes": bytes, "reads": chunks,
-        });
-        if let Ok(payload) = described(&about) {
-            self.append(event(EventKind::Gap, time, Flags::default(), Framing::Whole, &payload));
-        }
+        let about = trace::Gap {
+            reason: Some("the recorder's queue was full".to_owned()),
+            lane: Some(lane.to_owned()),
+            bytes: Some(bytes),
+            reads: Some(chunks),
+            ..trace::Gap::default()
+        };
+        self.append(event(EventKind::Gap, time, Flags::default(), Framing::Whole, &payload(&about)));
     }
 
     fn append(&mut self, event: NewEvent<'_>) {

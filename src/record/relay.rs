@@ -8,12 +8,11 @@ use super::injectable_writer::{InjectableWriter, Sink};
 use super::queue::{ChunkSource, Queue, Ready};
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::Filtered;
-use crate::trace::{EventKind, Flags};
+use crate::trace::{EventKind, Flags, TransportEvent};
 use crate::wire::Direction;
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use serde_json::json;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,8 +89,8 @@ impl RelayHandler for PlainRelay<'_> {
 
 /// Notes in the reel that a relay goes on without it.
 fn note_crash(queue: &Queue, direction: Flags) {
-    let reported =
-        json!({"what": "failed", "reason": "the relay crashed; this is a bug; what follows is not recorded"});
+    let reason = "the relay crashed; this is a bug; what follows is not recorded".to_owned();
+    let reported = TransportEvent::Failed { reason };
     let ready = Ready { flags: direction.with(Flags::FAILED), ..Ready::about(EventKind::Transport, 0) };
     let _ = catch_unwind(AssertUnwindSafe(|| queue.note(ready, &reported)));
 }

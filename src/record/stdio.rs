@@ -15,12 +15,11 @@ use crate::redact;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{Control, InjectionProgress, Session};
 use crate::sessions::recording_status::RecordingStatus;
-use crate::trace::EventKind;
+use crate::trace::{EventKind, Opened, TransportEvent};
 use crate::wire::Direction;
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
-use serde_json::json;
 use signal_hook::consts::{
     SIGABRT, SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGURG, SIGUSR1, SIGUSR2, SIGVTALRM,
     SIGWINCH,
@@ -108,17 +107,13 @@ impl Session for Live {
 }
 
 /// What a reel says about a server that is started. Secrets in its command line are redacted.
-pub(crate) fn described(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
-    let mut about = serde_json::Map::new();
-    about.insert("transport".into(), "stdio".into());
-    about.insert("command".into(), redact::redact_arguments(&server.words()).into());
-    if let Some(folder) = server.folder() {
-        about.insert("cwd".into(), folder.into());
+pub(crate) fn described(server: &ServerCommand) -> Opened {
+    Opened {
+        command: Some(redact::redact_arguments(&server.words())),
+        cwd: server.folder().map(Into::into),
+        env: server.env_names().into_iter().map(str::to_owned).collect(),
+        ..Opened::over("stdio")
     }
-    if !server.env_names().is_empty() {
-        about.insert("env".into(), server.env_names().into());
-    }
-    about
 }
 
 /// Runs the session to its end. `describe` is what the reel records about the server; it must not contain secrets.
@@ -131,7 +126,7 @@ pub(crate) fn run(
     recorder: Recorder,
     to_client: ToClient,
     control: Option<Control>,
-    mut describe: serde_json::Map<String, serde_json::Value>,
+    mut describe: Opened,
 ) -> Result<TapOutcome, SpawnError> {
     // Signals are caught from here on, so that an early one reaches the server, too. Signals that were ignored stay
     // ignored, also for the server.
@@ -145,13 +140,13 @@ pub(crate) fn run(
     // All threads exist before the server does: a server whose traffic nobody relays must not be started.
     let (input_line, output_line) = (StartingLine::default(), StartingLine::default());
     let flags = [&server_gone, &was_signalled].map(Arc::clone);
-    pass_signals_on(signals, &input_line, flags, sender.clone()).map_err(SpawnError::Tap)?;
+    pass_signals_on(signals, &input_line, flags, sender.clone(), recorder.queue()).map_err(SpawnError::Tap)?;
     let ((to_server, from_server, stderr), inner_ends) = pipes().map_err(SpawnError::Tap)?;
     let lanes = Lanes { queue: recorder.queue(), notices: &sender, input_line: &input_line, output_line: &output_line };
     let outer_ends = (to_server, from_server, stderr);
     let (input, output, ways) = lanes.start(outer_ends, to_client, &answers).map_err(SpawnError::Tap)?;
     let mut server = StoodInServer::start(command, inner_ends)?;
-    describe.insert("pid".into(), server.signalled().pid().into());
+    describe.pid = Some(server.signalled().pid());
     recorder.note(EventKind::StreamOpened, &describe);
     if let Some(control) = control {
         control.start(Arc::new(Live { ways: ways.clone(), to_client }), answers);
@@ -249,16 +244,20 @@ fn pass_signals_on(
     starting_line: &StartingLine,
     [server_gone, was_signalled]: [Arc<AtomicBool>; 2],
     notices: Sender<TapNotice>,
+    queue: &Arc<Queue>,
 ) -> io::Result<()> {
+    let queue = Arc::clone(queue);
     starting_line.thread("signals", move |server| {
         for Origin { signal, process, .. } in signals.forever() {
             was_signalled.store(true, Ordering::Release);
             if server_gone.load(Ordering::Acquire) {
                 let _ = notices.send(TapNotice::Signal);
-            } else if process.is_some()
-                && let Some(signal) = Signal::from_named_raw(signal)
+            } else if let Some(sender) = process
+                && let Some(passed) = Signal::from_named_raw(signal)
             {
-                server.signal(signal);
+                server.signal(passed);
+                let reported = TransportEvent::Signal { signal, pid: sender.pid };
+                queue.note(Ready::about(EventKind::Transport, 0), &reported);
             }
         }
     })
@@ -338,7 +337,8 @@ impl Lanes<'_> {
             if let Ended::SinkClosed { undelivered } = run(&activity)
                 && undelivered > 0
             {
-                let reported = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
+                let (lane, bytes) = (lane_name(lane).to_owned(), undelivered as u64);
+                let reported = TransportEvent::Undelivered { lane, bytes };
                 queue.note(Ready::about(EventKind::Transport, 0), &reported);
             }
             let _ = notices.send(TapNotice::Ended(lane));

@@ -5,12 +5,12 @@ use crate::process::child::ServerCommand;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{InjectionProgress, Session, choose};
 use crate::sessions::injection::is_ours;
-use crate::trace::{EventKind, Flags};
+use crate::trace::{EventKind, Flags, TransportEvent};
 use crate::transport::listen::gateway::{Backend, Gateway, Opened, SERVER_ENDED};
 use crate::transport::local::stdio;
 use crate::wire::{Direction, Framing};
 use parking_lot::Mutex;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -51,8 +51,7 @@ impl Backend for Bridge {
         let started = stdio::spawn(&self.command, None);
         let (link, server) = started.map_err(|error| format!("cannot start the server: {error}"))?;
         let mut reported = super::stdio::described(&self.command);
-        reported.insert("pid".into(), server.id().into());
-        reported.insert("behind".into(), "http".into());
+        (reported.pid, reported.behind) = (server.id(), Some("http".into()));
         self.queue.note(Ready::about(EventKind::StreamOpened, stream), &reported);
         let ends = Arc::clone(&self.ends);
         let end = async move {
@@ -76,13 +75,13 @@ impl Backend for Bridge {
     fn lost(&self, stream: u32, reported: &str) {
         let flags = Flags::SERVER_TO_CLIENT.with(Flags::FAILED);
         let ready = Ready { flags, ..Ready::about(EventKind::Transport, stream) };
-        self.queue.note(ready, &json!({"what": "dropped", "reason": reported}));
+        self.queue.note(ready, &TransportEvent::Dropped { reason: reported.to_owned() });
         (self.complain)(&format!("session {stream}: {reported}"));
     }
 
     fn failed(&self, stream: u32, why: &str) {
         let ready = Ready { flags: Flags::default().with(Flags::FAILED), ..Ready::about(EventKind::Transport, stream) };
-        self.queue.note(ready, &json!({"what": "failed", "reason": why}));
+        self.queue.note(ready, &TransportEvent::Failed { reason: why.to_owned() });
         (self.complain)(&format!("session {stream}: {why}"));
     }
 

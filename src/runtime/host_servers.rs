@@ -14,11 +14,10 @@ use crate::server::{Config, Fired, Server};
 use crate::sessions::follow::notifications;
 use crate::sessions::injection::is_ours;
 use crate::sessions::live::{self, Live};
-use crate::trace::{EventKind, Flags};
+use crate::trace::{Closed, EventKind, Flags, Opened};
 use crate::transport::local::stdio::{self, StdioServer};
 use crate::transport::{Incoming, Link, Remote};
 use crate::wire::Direction;
-use serde_json::json;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -132,7 +131,7 @@ impl HostServers {
         config: &Config,
         recorder: &Recorder,
     ) -> (Link, mpsc::UnboundedSender<Fired>) {
-        let stream = self.open_stream(recorder, &json!({"transport": "memory", "server": name}));
+        let stream = self.open_stream(recorder, &Opened { server: Some(name.to_owned()), ..Opened::over("memory") });
         let (ours, theirs) = Link::pair();
         let (sender, orders) = mpsc::unbounded_channel();
         tokio::spawn(builtin::serve(Server::new(config.clone()), theirs, orders));
@@ -141,8 +140,8 @@ impl HostServers {
 
     fn spawn(&mut self, name: &str, command: &ServerCommand, recorder: &Recorder) -> Result<Link, CommandError> {
         let mut about = described(command);
-        about.insert("server".into(), name.into());
-        let stream = self.open_stream(recorder, &about.into());
+        about.server = Some(name.to_owned());
+        let stream = self.open_stream(recorder, &about);
         let observer = server_link::copy_lines_to(recorder, stream);
         let (link, process) = stdio::spawn(command, Some(observer)).map_err(CommandError::spawning)?;
         self.processes.push((stream, process));
@@ -150,7 +149,8 @@ impl HostServers {
     }
 
     fn join(&mut self, name: &str, session: &Live, recorder: &Recorder) -> Result<Link, CommandError> {
-        let about = json!({"transport": "session", "server": name, "session": session.name});
+        let (server, joined) = (Some(name.to_owned()), Some(session.name.clone()));
+        let about = Opened { server, session: joined, ..Opened::over("session") };
         let stream = self.open_stream(recorder, &about);
         let said = notifications(session)?;
         Ok(watched(live::link(session)?, Some(said), recorder, stream))
@@ -166,12 +166,12 @@ impl HostServers {
         }
         self.exchanges.iter().for_each(|exchanges| exchanges.finish());
         for stream in streams {
-            recorder.queue().note(Ready::about(EventKind::StreamClosed, stream), &json!({"by": "the host"}));
+            recorder.queue().note(Ready::about(EventKind::StreamClosed, stream), &Closed::by("the host"));
         }
     }
 
     /// Opens a stream of the recording.
-    fn open_stream(&mut self, recorder: &Recorder, about: &serde_json::Value) -> u32 {
+    fn open_stream(&mut self, recorder: &Recorder, about: &Opened) -> u32 {
         let stream = self.numbers.stream();
         self.streams.push(stream);
         recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), about);

@@ -4,6 +4,7 @@ use super::sleep_for;
 use super::watch::{Folder, Options, PreparedWatchers, WarningCallback, Watchers};
 use crate::clock::{self, Reading};
 use crate::overlay::{Output, Overlay};
+use crate::trace::TransportEvent;
 use crate::transport::budget::Weight;
 use crate::transport::link::{Incoming, Link, Served, has_space};
 use crate::wire::Direction;
@@ -21,7 +22,7 @@ use url::Url;
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Something to report about a session, in order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum OverlayNotice<'a> {
     /// A message that is forwarded, or consumed by the overlay.
     Message {
@@ -33,7 +34,7 @@ pub(crate) enum OverlayNotice<'a> {
         message: &'a [u8],
     },
     /// A message of the server that was not forwarded as it was: `changed` (the changed one follows) or `kept`.
-    Withheld(&'static str, &'a [u8]),
+    Withheld(TransportEvent),
     /// Bytes of the server's standard error.
     Stderr(&'a [u8]),
     /// A sentence that the user should see.
@@ -160,11 +161,13 @@ impl Between {
                 (direction, message)
             }
             Output::Replace(original, message) => {
-                (self.receive)(OverlayNotice::Withheld("changed", &original));
+                (self.receive)(OverlayNotice::Withheld(TransportEvent::Changed { original: lossy(original) }));
                 reported(Direction::ServerToClient, true, &message);
                 (Direction::ServerToClient, message)
             }
-            Output::Drop(message) => return (self.receive)(OverlayNotice::Withheld("kept", &message)),
+            Output::Drop(message) => {
+                return (self.receive)(OverlayNotice::Withheld(TransportEvent::Kept { original: lossy(message) }));
+            }
             Output::Notice(text) => return (self.receive)(OverlayNotice::Notice(&text)),
             Output::Report(report) => return (self.receive)(OverlayNotice::Report(&report)),
         };
@@ -207,4 +210,8 @@ fn paths(fired: &crate::server::Fired, here: &Path) -> Option<Changed> {
     let path: PathBuf = Url::parse(reported["uri"].as_str()?).ok()?.to_file_path().ok()?;
     let below = path.strip_prefix(here).unwrap_or(&path);
     Some((below.to_string_lossy().into_owned(), path.to_string_lossy().into_owned()))
+}
+/// The text of a message; bytes that are no text are replaced.
+fn lossy(message: Vec<u8>) -> String {
+    String::from_utf8(message).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

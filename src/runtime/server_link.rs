@@ -7,7 +7,7 @@ use crate::record::queue::{ChunkSource, Ready};
 use crate::record::recorder::Recorder;
 use crate::redact;
 use crate::sessions::injection::is_ours;
-use crate::trace::{EventKind, Flags};
+use crate::trace::{EventKind, Flags, Opened};
 use crate::transport::client::http::{HttpError, SharedObserver};
 use crate::transport::client::remote::Carrier;
 use crate::transport::client::websocket;
@@ -15,7 +15,6 @@ use crate::transport::local::stdio::{ByteObserver, Pipe};
 use crate::transport::{Link, Observers, Remote, TransportNotice};
 use crate::wire::{Direction, Frame, LineFramer, PIECE};
 use parking_lot::Mutex;
-use serde_json::json;
 use std::sync::Arc;
 
 /// A transport's advice about its failures.
@@ -55,10 +54,8 @@ pub(crate) async fn attach(
     let is_http = carrier == Carrier::Http;
     // Over HTTP, sessions have streams of their own, which begin with the first exchange.
     let stream = beside.as_ref().filter(|_| !is_http).map_or(0, |beside| beside.numbers.stream());
-    let mut about = json!({"transport": transport_name(&carrier), "url": url});
-    if let Some(beside) = &beside {
-        about["server"] = beside.server.into();
-    }
+    let server = beside.as_ref().map(|beside| beside.server.to_owned());
+    let about = Opened { url: Some(url.to_string()), server, ..Opened::over(&transport_name(&carrier)) };
     if let Some(recorder) = recorder.filter(|_| beside.is_none() || !is_http) {
         recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), &about);
     }

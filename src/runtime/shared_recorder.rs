@@ -7,7 +7,7 @@ use crate::record::recording::{Need, OnExisting, Plan, Recording};
 use crate::server::Report;
 use crate::sessions::injection::is_ours;
 use crate::sessions::recording_status::RecordingStatus;
-use crate::trace::{EventKind, Flags};
+use crate::trace::{Closed, EventKind, Flags, Opened};
 use crate::wire::{Direction, Framing};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -54,7 +54,8 @@ impl SharedRecorder {
     pub(crate) fn traffic(&self, stream: u32, passing: SessionTraffic<'_>) {
         match passing {
             SessionTraffic::Opened => {
-                let about = json!({"transport": "memory", "server": format!("mcpreel {}", self.command)});
+                let server = Some(format!("mcpreel {}", self.command));
+                let about = Opened { server, ..Opened::over("memory") };
                 self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
             }
             SessionTraffic::Message(direction, message) => {
@@ -64,7 +65,7 @@ impl SharedRecorder {
                 self.queue.push_ready(Ready { flags, framing: Framing::Lf, ..about }, message);
             }
             SessionTraffic::Closed(by) => {
-                self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({"by": by}))
+                self.queue.note(Ready::about(EventKind::StreamClosed, stream), &Closed::by(by))
             }
         }
     }

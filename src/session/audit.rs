@@ -6,7 +6,8 @@
 use super::{LeftOut, MessageReplay};
 use crate::proposals::audit::{Auditor, Exchange, OperationEnd, OperationEntry, OperationOutcome};
 use crate::proposals::{self, Declared, Observed, PendingRequest, REGISTRY};
-use crate::trace::{Event, EventKind, description};
+use crate::trace::described::Mark;
+use crate::trace::{Decision, Event, EventKind, Note, Opened};
 use crate::wire::MessageKind;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,13 +82,16 @@ impl Audit {
         let mut rows = Vec::new();
         match kind {
             EventKind::StreamOpened | EventKind::Note => {
-                let about = description(event.payload).unwrap_or_default();
                 let known = self.messages.left_out().events == 0 || self.connections.contains_key(&stream);
                 if known {
                     let connection = self.connections.entry(stream).or_default();
-                    // Only a host names its servers.
-                    connection.is_noted |= kind == EventKind::StreamOpened && about["server"].is_string();
-                    rows.extend(connection.note(&about));
+                    match kind {
+                        // Only a host names its servers.
+                        EventKind::StreamOpened => {
+                            connection.is_noted |= Opened::read(event.payload).server.is_some();
+                        }
+                        _ => rows.extend(connection.note(&Note::read(event.payload))),
+                    }
                 }
             }
             EventKind::StreamClosed => {
@@ -136,23 +140,23 @@ impl Connection {
     }
 
     /// Takes a note of the host. Returns the rows that no longer wait.
-    fn note(&mut self, note: &Value) -> Vec<Row> {
-        let host = &note["host"];
-        self.is_noted |= host.is_object() || note["mark"].is_string();
-        if note["mark"] == "turn" {
+    fn note(&mut self, note: &Note) -> Vec<Row> {
+        self.is_noted |= note.host.is_some() || note.mark.is_some();
+        if note.mark == Some(Mark::Turn) {
             let late = self.open.iter().filter(|(_, method)| self.may_be_ignored(method)).map(|(seq, _)| *seq);
             self.given_up.extend(late.collect::<Vec<_>>());
             return std::mem::take(&mut self.held);
         }
-        match host["what"].as_str() {
-            Some("timed out") => {
-                let method = host["text"].as_str().and_then(|text| text.split(':').next()).unwrap_or_default();
+        let Some(host) = &note.host else { return Vec::new() };
+        match host.decision {
+            Decision::TimedOut => {
+                let method = host.method();
                 let late = self.open.iter().filter(|(_, open)| *open == method).map(|(seq, _)| *seq);
                 self.timed_out.extend(late);
                 self.given_up.extend(&self.timed_out);
             }
-            Some("over limit") => self.ignore(&host["data"]["which"]),
-            Some("dropped") => self.drop_last(host["text"].as_str().unwrap_or_default()),
+            Decision::OverLimit => self.ignore(host.data.as_ref().map_or(&[], |data| &data.which)),
+            Decision::Dropped => self.drop_last(&host.text),
             _ => {}
         }
         Vec::new()
@@ -163,12 +167,11 @@ impl Connection {
     }
 
     /// The host ignored these parts of the last response that waits.
-    fn ignore(&mut self, which: &Value) {
+    fn ignore(&mut self, which: &[usize]) {
         let Some(seq) = self.held.last().map(|row| row.seq) else { return };
         let mut parts: Vec<&mut Row> = self.held.iter_mut().filter(|row| row.seq == seq).collect();
-        let indices = which.as_array().into_iter().flatten().filter_map(Value::as_u64);
-        for index in indices.filter_map(|index| usize::try_from(index).ok()) {
-            if let Some(row) = parts.get_mut(index) {
+        for index in which {
+            if let Some(row) = parts.get_mut(*index) {
                 row.entry.outcome = OperationOutcome::Failure;
                 row.entry.reason = Some("the host dropped it: it exceeds the limits of a turn".to_owned());
             }

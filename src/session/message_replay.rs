@@ -3,7 +3,7 @@
 
 use super::Tracker;
 use crate::proposals::{Observed, PendingRequest};
-use crate::trace::{Event, EventHeader, EventKind, description};
+use crate::trace::{Event, EventHeader, EventKind, Opened};
 use crate::wire::{Envelope, MessageKind, json, tree};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,9 +52,8 @@ impl MessageReplay {
         }
         match event.header.kind {
             EventKind::StreamOpened => {
-                let about = description(event.payload).unwrap_or_default();
-                if let Some(name) = about["server"].as_str() {
-                    self.connections.entry(stream).or_default().named = Some(name.to_owned());
+                if let Some(name) = Opened::read(event.payload).server {
+                    self.connections.entry(stream).or_default().named = Some(name);
                 }
             }
             EventKind::Message => {

@@ -1,6 +1,6 @@
 //! The two sides of each stream, as pictures and documents name them.
 
-use crate::trace::{Event, EventKind, description};
+use crate::trace::{Event, EventKind, Opened};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use std::collections::BTreeMap;
 
@@ -44,8 +44,7 @@ impl Participants {
             return;
         }
         if event.header.kind == EventKind::StreamOpened {
-            let about = description(event.payload).unwrap_or_default();
-            self.name(stream, 1, about["server"].as_str().map(str::to_owned));
+            self.name(stream, 1, Opened::read(event.payload).server);
         } else if matches!(method, Some("initialize" | "server/discover")) {
             let (side, name) = introduced(event.body());
             self.name(stream, side, name);

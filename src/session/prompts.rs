@@ -4,7 +4,7 @@
 use super::turns::Turns;
 use super::{LeftOut, MessageReplay};
 use crate::proposals::{ConversationEvent, Observed, REGISTRY, tool_result};
-use crate::trace::{Event, EventKind, description};
+use crate::trace::{Event, EventKind, Note};
 use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use serde_json::Value;
@@ -135,12 +135,10 @@ impl Prompts {
         if let Some(moment) = self.turns_of(stream).and_then(|turns| turns.marked(event.payload)) {
             return self.reach(moment, stream, seq, time);
         }
-        let note = description(event.payload).unwrap_or_default();
-        let host = &note["host"];
-        if let (Some(what), Some(text)) = (host["what"].as_str(), host["text"].as_str())
+        if let Some(host) = Note::read(event.payload).host
             && self.has_space()
         {
-            let said = format!("{what}: {text}");
+            let said = format!("{}: {}", host.decision, host.text);
             self.current().left_out.push((seq, said.chars().take(EXCERPT_CHARS).collect()));
         }
     }

@@ -4,7 +4,7 @@
 use super::participants::Participants;
 use super::view::{Placed, Words};
 use crate::protocol::methods;
-use crate::trace::{Event, EventHeader, EventKind, Flags, description};
+use crate::trace::{Decision, Event, EventHeader, EventKind, Flags, Note};
 use crate::wire::{Direction, Id, IdKey, MessageKind, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -280,12 +280,10 @@ impl Steps {
 
     /// A host notes when it stops waiting for a response.
     fn note(&mut self, event: &Event<'_>) {
-        let note = description(event.payload).unwrap_or_default();
-        if note["host"]["what"] != "timed out" {
+        let Some(host) = Note::read(event.payload).host.filter(|host| host.decision == Decision::TimedOut) else {
             return;
-        }
-        let text = note["host"]["text"].as_str().unwrap_or_default();
-        let method = text.split(':').next().unwrap_or_default();
+        };
+        let method = host.method();
         let stream = event.header.stream;
         let is_meant = |request: &OpenRequest| request.place.0 == stream && request.method == method;
         let late: Vec<u64> = self.open.iter().filter(|(_, open)| is_meant(open)).map(|(seq, _)| *seq).collect();

@@ -1,7 +1,8 @@
 //! Finds the turns of a conversation, from the messages of the proposals or from marks in the reel.
 
 use crate::proposals::ConversationEvent;
-use crate::trace::description;
+use crate::trace::Note;
+use crate::trace::described::Mark;
 
 /// What began turns so far.
 ///
@@ -49,15 +50,14 @@ impl Turns {
 
     /// Returns the event of the conversation that a note marks, if it is a mark.
     pub(crate) fn marked(&mut self, note: &[u8]) -> Option<ConversationEvent> {
-        let note = description(note)?;
-        let moment = match note["mark"].as_str()? {
-            "turn" => ConversationEvent::Turn,
-            "inferred" => ConversationEvent::Inferred,
-            "compacted" => ConversationEvent::Compacted,
-            "revoked" => ConversationEvent::Revoked,
-            "granted" => ConversationEvent::Granted,
-            "gone" => ConversationEvent::Gone,
-            _ => return None,
+        let moment = match Note::read(note).mark? {
+            Mark::Turn => ConversationEvent::Turn,
+            Mark::Inferred => ConversationEvent::Inferred,
+            Mark::Compacted => ConversationEvent::Compacted,
+            Mark::Revoked => ConversationEvent::Revoked,
+            Mark::Granted => ConversationEvent::Granted,
+            Mark::Gone => ConversationEvent::Gone,
+            Mark::Other(_) => return None,
         };
         let is_same = moment == ConversationEvent::Turn && !self.marked && self.is_reported;
         self.marked |= moment == ConversationEvent::Turn;

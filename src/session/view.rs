@@ -5,7 +5,8 @@ use super::filter::{AnsweredRequest, FilterInput, tool_name};
 use super::pairing::Pairing;
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
-use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId, description};
+use crate::trace::described::header;
+use crate::trace::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId, TransportEvent, description};
 use crate::wire::{Envelope, MessageKind, json, tree};
 use serde_json::Value;
 use std::fmt::Write;
@@ -303,16 +304,15 @@ pub(crate) fn is_carrier(event: &Event<'_>) -> bool {
     if event.header.kind != EventKind::Transport || event.header.exchange == 0 {
         return false;
     }
-    let Some(described) = described(event) else { return false };
-    match described["what"].as_str() {
-        Some("request" | "sse" | "ping" | "pong" | "closed") => true,
-        Some("response") => !event.header.flags.has(Flags::FAILED),
+    match TransportEvent::read(event.payload) {
+        TransportEvent::Request { .. }
+        | TransportEvent::Sse { .. }
+        | TransportEvent::Ping { .. }
+        | TransportEvent::Pong { .. }
+        | TransportEvent::Closed { .. } => true,
+        TransportEvent::Response { .. } => !event.header.flags.has(Flags::FAILED),
         _ => false,
     }
-}
-
-fn described(event: &Event<'_>) -> Option<Value> {
-    description(event.payload).filter(Value::is_object)
 }
 
 /// Returns the lines of an HTTP head: the request's method and target or the response's status, then one line per
@@ -321,52 +321,54 @@ pub(crate) fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
     if event.header.kind != EventKind::Transport {
         return None;
     }
-    let described = described(event)?;
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let first = match described["what"].as_str()? {
-        "request" => format!("{} {}", text(&described["method"]), text(&described["target"])),
-        "response" | "informational" => format!("status {}", described["status"]),
-        "trailers" => "trailers".to_owned(),
+    let head = TransportEvent::read(event.payload);
+    let first = match &head {
+        TransportEvent::Request { method, target, .. } => format!("{method} {target}"),
+        TransportEvent::Response { status, .. } | TransportEvent::Informational { status, .. } => {
+            format!("status {status}")
+        }
+        TransportEvent::Trailers { .. } => "trailers".to_owned(),
         _ => return None,
     };
-    let headers = described["headers"].as_array().into_iter().flatten();
-    let lines = headers.map(|header| format!("{}: {}", text(&header[0]), text(&header[1])));
+    let lines = head.headers()?.iter().map(|(name, value)| format!("{name}: {value}"));
     Some(std::iter::once(first).chain(lines).collect())
 }
 
-/// Describes a transport event of HTTP or WebSocket. Returns false if it is another event.
-fn report_transport(described: &Value, out: &mut String) -> bool {
-    let text = |name: &str| described[name].as_str().unwrap_or_default();
+/// Describes an event of the transport. Returns false if this version does not know it.
+fn report_transport(event: &TransportEvent, out: &mut String) -> bool {
+    use TransportEvent::{
+        Body, BrokenOff, Changed, Close, Closed, CutShort, Dropped, Failed, Informational, Kept, Ping, Pong, Refused,
+        Repaired, Request, Response, SentAgain, SentLater, Signal, Sse, Trailers, Undelivered, Unknown, Unreadable,
+    };
     let one_line = |text: &str| clip(text.trim().replace(['\r', '\n'], " ").trim(), 200).into_owned();
-    let _ = match text("what") {
-        "request" => write!(out, "{} {}", text("method"), text("target")),
-        "response" => {
-            let kind = described["headers"].as_array().into_iter().flatten().find(|pair| pair[0] == "content-type");
-            let kind = kind.and_then(|pair| pair[1].as_str()).unwrap_or_default();
-            write!(out, "status {} {kind}", described["status"])
+    let end = |kept: &bool| if *kept { ", which did not go on" } else { "" };
+    let _ = match event {
+        Request { method, target, .. } => write!(out, "{method} {target}"),
+        Response { status, headers } => {
+            write!(out, "status {status} {}", header(headers, "content-type").unwrap_or_default())
         }
-        "informational" if described["kept"] == true => {
-            write!(out, "informational status {}, which did not go on", described["status"])
+        Informational { status, kept, .. } => write!(out, "informational status {status}{}", end(kept)),
+        Trailers { headers, kept } => {
+            let names: Vec<&str> = headers.iter().map(|(name, _)| &**name).collect();
+            write!(out, "trailers {}{}", names.join(", "), end(kept))
         }
-        "informational" => write!(out, "informational status {}", described["status"]),
-        "trailers" => {
-            let names = described["headers"].as_array().into_iter().flatten().filter_map(|pair| pair[0].as_str());
-            let names = names.collect::<Vec<_>>().join(", ");
-            let end = if described["kept"] == true { ", which did not go on" } else { "" };
-            write!(out, "trailers {names}{end}")
-        }
-        "sse" => write!(out, "event stream: {}", one_line(text("block"))),
-        "body" => write!(out, "body of {} B {}", described["bytes"], one_line(text("text"))),
-        "broken off" => write!(out, "broken off: {}", text("reason")),
-        "cut short" => write!(out, "the body is cut short: {}", text("reason")),
-        "closed" | "dropped" => out.write_str(text("reason")),
-        "sent again" => write!(out, "status {}; mcpreel has sent it again with another token", described["status"]),
-        "sent later" => out.write_str("mcpreel has sent it only now, because it had to wait for a token"),
-        "refused" => write!(out, "answered by mcpreel with status {}: {}", described["status"], text("reason")),
-        "repaired" => write!(out, "framing repaired on the way: {}", text("reason")),
-        what @ ("changed" | "kept") => write!(out, "{what} on the way: {}", one_line(text("original"))),
-        what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),
-        _ => return false,
+        Sse { block, .. } => write!(out, "event stream: {}", one_line(block)),
+        Body { bytes, text } => write!(out, "body of {bytes} B {}", one_line(text)),
+        BrokenOff { reason } => write!(out, "broken off: {reason}"),
+        CutShort { reason } => write!(out, "the body is cut short: {reason}"),
+        Closed { reason } | Dropped { reason } | Failed { reason } => out.write_str(reason),
+        SentAgain { status } => write!(out, "status {status}; mcpreel has sent it again with another token"),
+        SentLater => out.write_str("mcpreel has sent it only now, because it had to wait for a token"),
+        Refused { status, reason } => write!(out, "answered by mcpreel with status {status}: {reason}"),
+        Repaired { reason } => write!(out, "framing repaired on the way: {reason}"),
+        Changed { original } => write!(out, "changed on the way: {}", one_line(original)),
+        Kept { original } => write!(out, "kept on the way: {}", one_line(original)),
+        Ping { text } => write!(out, "websocket ping {}", one_line(text)),
+        Pong { text } => write!(out, "websocket pong {}", one_line(text)),
+        Close { text } => write!(out, "websocket close {}", one_line(text)),
+        Unreadable { text } => write!(out, "websocket unreadable {}", one_line(text)),
+        Signal { signal, pid } => write!(out, "signal {signal} from process {pid}, passed on to the server"),
+        Undelivered { .. } | Unknown => return false,
     };
     true
 }
@@ -378,10 +380,10 @@ fn report_event(event: &Event<'_>, out: &mut String) {
         out.push_str(&clip(text.trim_end(), 200));
         return;
     }
-    let Some(described) = described(event) else { return };
-    if event.header.kind == EventKind::Transport && report_transport(&described, out) {
+    if event.header.kind == EventKind::Transport && report_transport(&TransportEvent::read(event.payload), out) {
         return;
     }
+    let described = description(event.payload).unwrap_or_default();
     let mut space = "";
     for (name, value) in described.as_object().into_iter().flatten() {
         let _ = match value {

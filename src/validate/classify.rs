@@ -2,7 +2,7 @@
 
 use super::http::head::{RequestHead, ResponseHead};
 use super::parse::{Parsed, Space, Unparsed, parse};
-use crate::trace::{Event, EventKind, Flags, description, description_as};
+use crate::trace::{Closed, Event, EventKind, Flags, Note, Opened, TransportEvent};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
 
@@ -115,55 +115,39 @@ impl<'a> Text<'a> {
 }
 
 fn closed<'a>(event: &Event<'_>) -> Classified<'a> {
-    let described = description(event.payload).unwrap_or_default();
-    let (code, signal) = (described["exit_code"].as_i64(), described["signal"].as_i64());
+    let Closed { exit_code: code, signal, .. } = Closed::read(event.payload);
     Classified::Closed(ServerEnd { code, signal, has_failed: event.header.flags.has(Flags::FAILED) })
 }
 
 fn opened<'a>(payload: &[u8]) -> Classified<'a> {
-    let described = description(payload).unwrap_or_default();
-    Classified::Opened { behind_listener: described["behind"] == "http", joined: described["transport"] == "session" }
+    let opened = Opened::read(payload);
+    Classified::Opened { behind_listener: opened.is_behind_listener(), joined: opened.is_joined() }
 }
 
 /// Returns whether a note says that the reel continues another one.
 fn continues_another(note: &[u8]) -> bool {
-    description(note).is_some_and(|note| note["continues"].is_string())
-}
-
-/// A transport event of an exchange as it is recorded.
-#[derive(serde::Deserialize)]
-struct Recorded {
-    what: String,
-    #[serde(default)]
-    method: String,
-    #[serde(default)]
-    status: u16,
-    #[serde(default)]
-    headers: Vec<(String, String)>,
-    #[serde(default)]
-    block: String,
-    #[serde(default)]
-    bytes: u64,
+    Note::read(note).continues.is_some()
 }
 
 fn http(event: &Event<'_>) -> Option<HttpPart> {
     let failed = event.header.flags.has(Flags::FAILED);
-    let Some(recorded) = description_as::<Recorded>(event.payload) else {
-        return failed.then_some(HttpPart::Failed);
-    };
     let asks = event.header.direction() == Direction::ClientToServer;
-    Some(match recorded.what.as_str() {
-        "request" if asks => HttpPart::Request(Box::new(RequestHead::read(&recorded.method, recorded.headers))),
-        "response" if !asks => HttpPart::Response(ResponseHead::read(recorded.status, &recorded.headers)),
-        "sse" => {
-            let block = SseEvent::parse(recorded.block.as_bytes());
+    Some(match TransportEvent::read(event.payload) {
+        TransportEvent::Request { method, headers, .. } if asks => {
+            HttpPart::Request(Box::new(RequestHead::read(&method, headers)))
+        }
+        TransportEvent::Response { status, headers } if !asks => {
+            HttpPart::Response(ResponseHead::read(status, &headers))
+        }
+        TransportEvent::Sse { block, .. } => {
+            let block = SseEvent::parse(block.as_bytes());
             HttpPart::Event {
                 id: block.id.map(|id| id.into_owned()).filter(|id| !id.is_empty()),
                 retry: block.retry,
                 is_endpoint: block.event.as_deref() == Some("endpoint"),
             }
         }
-        "body" if !asks => HttpPart::Body(recorded.bytes),
+        TransportEvent::Body { bytes, .. } if !asks => HttpPart::Body(bytes),
         _ if failed => HttpPart::Failed,
         _ => return None,
     })

@@ -549,6 +549,25 @@ fn a_thread_that_is_refused_is_an_error() {
     complain(&faults);
 }
 
+/// What events describe is a type in `trace/described.rs`. Only who shows, copies or redacts whatever a map has reads it
+/// without.
+#[test]
+fn events_are_read_as_their_types() {
+    const SHOWERS: [&str; 4] = ["formats/har.rs", "formats/jsonl.rs", "session/view.rs", "share/event.rs"];
+    let mut faults = Vec::new();
+    let sources = sources();
+    let is_reader =
+        |source: &&Source| source.top() != "trace" && !SHOWERS.iter().any(|path| source.path.ends_with(path));
+    for source in sources.iter().filter(is_reader) {
+        for word in ["description(event", "description(payload", "description_as"] {
+            let lines = source.lines_with(word);
+            let fault = |line| format!("src/{}:{line}: `{word}` passes by trace/described.rs", source.path.display());
+            faults.extend(lines.iter().map(fault));
+        }
+    }
+    complain(&faults);
+}
+
 #[test]
 fn only_the_platform_knows_what_only_linux_has() {
     const WORDS: [&str; 11] = [

@@ -22,13 +22,13 @@ use crate::runtime::watch::Watchers;
 use crate::sessions::control::Session;
 use crate::sessions::injection::is_ours;
 use crate::sessions::live;
-use crate::trace::{EventKind, Flags};
+use crate::trace::{EventKind, Flags, Opened};
 use crate::transport::Link;
 use crate::transport::local::stdio::{self, StdioServer};
 use crate::wire::MessageLimit;
 use crate::wire::{Direction, Framing};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
@@ -202,7 +202,8 @@ async fn reach(
         TargetKind::Remote(remote) => {
             let transport = server_link::transport_name(&remote.carrier().map_err(server_link::remote_error)?);
             let url = redact::redact_url(&remote.url);
-            recorder.note(EventKind::StreamOpened, &json!({"transport": transport, "url": url, "behind": "overlay"}));
+            let (url, behind) = (Some(url), Some("overlay".to_owned()));
+            recorder.note(EventKind::StreamOpened, &Opened { url, behind, ..Opened::over(&transport) });
             // Messages are recorded when they leave the overlay.
             let server_link::RemoteLink { link, .. } =
                 server_link::attach(remote, None, None, context.notices()).await?;
@@ -211,8 +212,7 @@ async fn reach(
         TargetKind::Command(command) => {
             let (link, server) = stdio::spawn(command, None).map_err(CommandError::spawning)?;
             let mut reported = described(command);
-            reported.insert("pid".to_owned(), server.id().into());
-            reported.insert("behind".to_owned(), "overlay".into());
+            (reported.pid, reported.behind) = (server.id(), Some("overlay".to_owned()));
             recorder.note(EventKind::StreamOpened, &reported);
             Ok((link, Some(server)))
         }
@@ -229,9 +229,8 @@ fn receive(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
             let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, 0) };
             queue.push_ready(ready, message);
         }
-        OverlayNotice::Withheld(what, original) => {
+        OverlayNotice::Withheld(reported) => {
             let flags = Flags::toward(Direction::ServerToClient);
-            let reported = json!({"what": what, "original": String::from_utf8_lossy(original)});
             queue.note(Ready { flags, ..Ready::about(EventKind::Transport, 0) }, &reported);
         }
         OverlayNotice::Stderr(bytes) => {

@@ -1,9 +1,8 @@
 //! Who made a value: the run, or the client.
 
 use super::{Kind, Span, ValueKey};
-use crate::trace::description;
+use crate::trace::Opened;
 use crate::wire::json;
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// The number of values whose origin is remembered. Of others, the message decides in which they are.
@@ -57,9 +56,9 @@ impl Origins {
     /// Adds the folder in which a server runs, and those that its command line names. `opened` is the payload of the event
     /// that describes its start.
     pub(crate) fn add_command(&mut self, opened: &[u8]) {
-        let Some(opened) = description(opened) else { return };
-        let words = opened["command"].as_array().into_iter().flatten().filter_map(Value::as_str).skip(1);
-        self.add_folders(words.chain(opened["cwd"].as_str()));
+        let opened = Opened::read(opened);
+        let words = opened.command.iter().flatten().skip(1).chain(&opened.cwd);
+        self.add_folders(words.map(String::as_str));
     }
 
     /// Adds the roots in the result of `roots/list`.

@@ -68,7 +68,7 @@ fn metadata(about: Members<'_>, out: &mut Events) -> Result<(), String> {
     if !command.is_empty() {
         opened.insert("command".to_owned(), command.into());
     }
-    out.describe(Place::default(), EventKind::StreamOpened, Flags::default(), &opened.into());
+    out.describe(Place::default(), EventKind::StreamOpened, Flags::default(), &opened);
     Ok(())
 }
 

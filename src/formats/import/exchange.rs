@@ -2,7 +2,7 @@
 
 use super::http::{Head, Sessions};
 use super::reading::{Events, Place};
-use crate::trace::{EventKind, Flags};
+use crate::trace::{Closed, EventKind, Flags, TransportEvent};
 use crate::wire::sse::{self, Carried, SseEvent, SseFramer};
 use crate::wire::{Direction, Envelope, Framing};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ impl Exchange {
             false => self.content(place, sessions, out),
         }
         if closes {
-            out.describe(place, EventKind::StreamClosed, Flags::default(), &json!({"by": "DELETE"}));
+            out.describe(place, EventKind::StreamClosed, Flags::default(), &Closed::by("DELETE"));
         }
     }
 
@@ -154,7 +154,8 @@ pub(super) fn event(place: Place, block: Vec<u8>, endpoint: impl FnOnce(&str), o
     {
         endpoint(&String::from_utf8_lossy(data));
     }
-    let described = json!({"what": "sse", "block": String::from_utf8_lossy(&block), "joined": joined.is_some()});
+    let text = String::from_utf8_lossy(&block).into_owned();
+    let described = TransportEvent::Sse { block: text, joined: joined.is_some() };
     out.describe(place, EventKind::Transport, Flags::toward(Direction::ServerToClient), &described);
     if let Some(message) = joined {
         out.message(place, Direction::ServerToClient, Framing::Whole, message);
@@ -174,6 +175,7 @@ fn body(place: Place, direction: Direction, body: &[u8], out: &mut Events) {
 
 /// Adds a body that is not a message.
 pub(super) fn other_body(place: Place, direction: Direction, body: &[u8], out: &mut Events) {
-    let described = json!({"what": "body", "bytes": body.len(), "text": String::from_utf8_lossy(body)});
+    let text = String::from_utf8_lossy(body).into_owned();
+    let described = TransportEvent::Body { bytes: body.len() as u64, text };
     out.describe(place, EventKind::Transport, Flags::toward(direction), &described);
 }

@@ -4,7 +4,8 @@
 //! the connection, until a response names its session.
 
 use crate::redact::{redact_header, redact_target};
-use serde_json::{Value, json};
+use crate::trace::TransportEvent;
+use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 
 /// The header that names a session.
@@ -31,7 +32,7 @@ pub(super) enum Start {
         target: String,
     },
     /// A response.
-    Response(u64),
+    Response(u16),
 }
 
 impl Head {
@@ -43,7 +44,8 @@ impl Head {
     /// Takes a head apart: `status` or `method` and `target` (`path`, `url`), and `headers`, as an object or as pairs.
     pub(super) fn of(head: &Value) -> Option<Self> {
         let text = |names: &[&str]| names.iter().find_map(|name| head.get(name)?.as_str()).map(str::to_owned);
-        let start = match (head.get("status").and_then(Value::as_u64), text(&["method"])) {
+        let status = head.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+        let start = match (status, text(&["method"])) {
             (Some(status), _) => Start::Response(status),
             (None, Some(method)) => {
                 Start::Request { method, target: text(&["target", "path", "url"]).unwrap_or_else(|| "/".to_owned()) }
@@ -72,14 +74,14 @@ impl Head {
     }
 
     /// Returns the head in the form that reels have.
-    pub(super) fn reported(&self) -> Value {
-        let headers: Vec<_> =
-            self.headers.iter().map(|(name, value)| json!([name, redact_header(name, value)])).collect();
+    pub(super) fn reported(&self) -> TransportEvent {
+        let shown = |(name, value): &(String, String)| (name.clone(), redact_header(name, value).into());
+        let headers = self.headers.iter().map(shown).collect();
         match &self.start {
             Start::Request { method, target } => {
-                json!({"what": "request", "method": method, "target": redact_target(target), "headers": headers})
+                TransportEvent::Request { method: method.clone(), target: redact_target(target).into(), headers }
             }
-            Start::Response(status) => json!({"what": "response", "status": status, "headers": headers}),
+            Start::Response(status) => TransportEvent::Response { status: *status, headers },
         }
     }
 
@@ -219,7 +221,7 @@ impl Sessions {
         LinePlace { stream, exchange, opens, closes: false }
     }
 
-    fn answer(&mut self, connection: &[u8], status: u64, session: Option<&str>) -> LinePlace {
+    fn answer(&mut self, connection: &[u8], status: u16, session: Option<&str>) -> LinePlace {
         let Some(current) = self.connections.found.get_mut(connection) else { return self.go_on(connection) };
         if let Some(session) = session.filter(|_| !current.has_session) {
             // The session has an id now. Later lines without one belong to another session.
@@ -263,6 +265,7 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn request(method: &str, session: Option<&str>) -> Head {
         let headers = session.map(|session| json!({"Mcp-Session-Id": session}));
@@ -270,7 +273,7 @@ mod tests {
             .expect("a head")
     }
 
-    fn response(status: u64, session: Option<&str>) -> Head {
+    fn response(status: u16, session: Option<&str>) -> Head {
         let headers: Vec<_> = session.map(|session| json!(["mcp-session-id", session])).into_iter().collect();
         Head::parse(json!({"status": status, "headers": headers}).to_string().as_bytes()).expect("a head")
     }

@@ -3,7 +3,7 @@
 
 use super::reading::{Events, Format, Lines, Place, Reader, Unit, on_one_line};
 use super::{ImportFormat, Opened};
-use crate::trace::{EventKind, Flags};
+use crate::trace::{EventKind, Flags, Gap};
 use crate::wire::{Direction, Framing, json};
 use std::io::BufRead;
 
@@ -86,7 +86,7 @@ impl Format for Log {
 
     fn end(&mut self, out: &mut Events) {
         if let Err(reason) = self.finish(out) {
-            let noted = serde_json::json!({"reason": reason});
+            let noted = Gap::because(&reason);
             out.describe(Place::default(), EventKind::Gap, Flags::default(), &noted);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::reading::{Events, Format, Lines, Members, Place, Reader, Unit, object, rfc3339};
 use super::{ImportFormat, Opened};
-use crate::trace::{EventKind, Flags};
+use crate::trace::{EventKind, Flags, Gap};
 use crate::wire::{Direction, Framing, json};
 use serde_json::{Map, Value};
 use std::io::BufRead;
@@ -81,7 +81,7 @@ impl Log {
         let (Some(number), Some((_, last))) = (number, self.sessions.get_mut(place.stream as usize)) else { return };
         let missing = number.saturating_sub(last.saturating_add(1));
         if *last > 0 && missing > 0 {
-            let described = serde_json::json!({"events": missing, "reason": "mcpsnoop dropped frames"});
+            let described = Gap { events: Some(missing), ..Gap::because("mcpsnoop dropped frames") };
             out.describe(place, EventKind::Gap, Flags::default(), &described);
         }
         *last = number;

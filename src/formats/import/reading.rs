@@ -1,10 +1,11 @@
 //! Reads a file unit by unit, and turns the units into events. Formats say what a unit means.
 
 use super::{ImportError, Importer};
-use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
+use crate::trace::described::payload;
+use crate::trace::{EventKind, FileHeader, Flags, Gap, NewEvent};
 use crate::wire::{Direction, Framing, json};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, Read};
@@ -181,15 +182,11 @@ impl Events {
     }
 
     /// Adds an event that is described by a map.
-    pub(super) fn describe(&mut self, place: Place, kind: EventKind, flags: Flags, described: &Value) {
-        let mut payload = Vec::new();
-        // Writing to memory cannot fail.
-        if ciborium::into_writer(described, &mut payload).is_ok() {
-            // Events about a whole stream belong to no exchange.
-            let is_about_stream = matches!(kind, EventKind::StreamOpened | EventKind::StreamClosed);
-            let exchange = if is_about_stream { 0 } else { place.exchange };
-            self.push(Place { exchange, ..place }, kind, flags, Framing::Whole, payload);
-        }
+    pub(super) fn describe(&mut self, place: Place, kind: EventKind, flags: Flags, described: &impl Serialize) {
+        // Events about a whole stream belong to no exchange.
+        let is_about_stream = matches!(kind, EventKind::StreamOpened | EventKind::StreamClosed);
+        let exchange = if is_about_stream { 0 } else { place.exchange };
+        self.push(Place { exchange, ..place }, kind, flags, Framing::Whole, payload(described));
     }
 
     /// Adds an event of any kind.
@@ -223,8 +220,7 @@ impl Events {
 
     /// Adds a gap for what the recorder of the file left out.
     pub(super) fn lose(&mut self, reason: &str) {
-        let described = serde_json::json!({"reason": reason});
-        self.describe(Place::default(), EventKind::Gap, Flags::default(), &described);
+        self.describe(Place::default(), EventKind::Gap, Flags::default(), &Gap::because(reason));
     }
 
     /// Whether an event is ready that is not a gap.
@@ -438,6 +434,7 @@ impl<'a> Members<'a> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use serde_json::Value;
 
     /// An event as tests compare it: time, stream, exchange, kind, direction, framing, payload or description.
     pub(in crate::formats::import) type Seen = (i64, u32, u32, &'static str, Direction, Framing, String);

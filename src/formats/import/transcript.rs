@@ -8,7 +8,7 @@ use super::exchange;
 use super::http::{Head, LinePlace, Sessions, Start};
 use super::reading::{Events, Format, Lines, Place, Reader, Unit};
 use super::{ImportFormat, Opened};
-use crate::trace::{EventKind, Flags};
+use crate::trace::{Closed, EventKind, Flags};
 use crate::wire::{Direction, Envelope, Framing, json};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -97,7 +97,7 @@ impl Transcript {
             out.describe(place, EventKind::Note, Flags::default(), &noted);
         }
         if found.closes {
-            out.describe(place, EventKind::StreamClosed, Flags::default(), &serde_json::json!({"by": "DELETE"}));
+            out.describe(place, EventKind::StreamClosed, Flags::default(), &Closed::by("DELETE"));
         }
     }
 

@@ -4,15 +4,15 @@ use super::attributes::{cut, text, written};
 use super::context::{Ids, Place};
 use super::metrics::Metrics;
 use super::span::{Made, Origin, revision_of};
-use super::stream::{Carrier, Stream, header};
+use super::stream::{Carrier, Stream};
 use super::{Settings, Side};
 use crate::formats::messages::{Message, MessageExporter};
 use crate::session::Pairing;
-use crate::trace::{Event, EventKind, FileHeader, Flags, description};
+use crate::trace::described::header;
+use crate::trace::{Closed, Event, EventKind, FileHeader, Flags, Opened, TransportEvent};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::Link;
-use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
@@ -244,45 +244,45 @@ impl Spans {
             return;
         }
         let number = event.header.stream;
-        let about = description(event.payload).unwrap_or_default();
         match event.header.kind {
             EventKind::StreamOpened => {
-                let carrier = Carrier::of(&about, self.is_own);
-                if number == 0 && about["transport"] != "stdio" {
-                    self.has_listener |= about["listen"].is_string();
+                let opened = Opened::read(event.payload);
+                let carrier = Carrier::of(&opened, self.is_own);
+                if number == 0 && !opened.is_stdio() {
+                    self.has_listener |= opened.listen.is_some();
                     self.outer = Some(carrier);
                 } else {
-                    self.has_listener |= about["behind"] == "http";
+                    self.has_listener |= opened.is_behind_listener();
                     self.stream(number).into_iter().for_each(|stream| stream.carrier = carrier.clone());
                 }
             }
             EventKind::StreamClosed => {
-                let failed = about["exit_code"].as_i64().is_some_and(|code| code != 0) || about["signal"].is_i64();
+                let Closed { exit_code, signal, .. } = Closed::read(event.payload);
+                let failed = exit_code.is_some_and(|code| code != 0) || signal.is_some();
                 if let Some(stream) = self.stream(number) {
                     stream.failure = failed.then_some("server_exit");
                 }
                 self.count_session(number);
             }
-            EventKind::Transport => self.learn_exchange(event, &about),
+            EventKind::Transport => self.learn_exchange(event, &TransportEvent::read(event.payload)),
             _ => {}
         }
     }
 
-    fn learn_exchange(&mut self, event: &Event<'_>, about: &Value) {
+    fn learn_exchange(&mut self, event: &Event<'_>, about: &TransportEvent) {
         let exchange = event.header.exchange;
         let time = self.ids.created.saturating_add(event.header.time);
-        let what = about["what"].as_str().unwrap_or_default();
         if exchange == 0 {
             return;
         }
-        if matches!(what, "request" | "response")
+        if let TransportEvent::Request { headers, .. } | TransportEvent::Response { headers, .. } = about
             && let Some(stream) = self.stream(event.header.stream)
         {
-            stream.learn_headers(about);
+            stream.learn_headers(headers);
         }
-        if what == "request" {
-            let parent = header(about, "traceparent").and_then(|it| Place::read(it, header(about, "tracestate")));
-            let revision = header(about, "mcp-protocol-version").map(cut);
+        if let TransportEvent::Request { headers, .. } = about {
+            let parent = header(headers, "traceparent").and_then(|it| Place::read(it, header(headers, "tracestate")));
+            let revision = header(headers, "mcp-protocol-version").map(cut);
             if parent.is_some() || revision.is_some() {
                 self.exchanges.insert(exchange, RequestHead { parent, revision });
             }
@@ -290,17 +290,21 @@ impl Spans {
                 self.exchanges.pop_first();
             }
         }
-        let status = about["status"].as_u64().filter(|status| *status >= 400).map(|status| status.to_string());
-        let trouble = match what {
-            "broken off" | "closed" => Some("connection_closed".to_owned()),
-            "refused" | "response" => status,
+        let trouble = match about {
+            TransportEvent::BrokenOff { .. } | TransportEvent::Closed { .. } => Some("connection_closed".to_owned()),
+            TransportEvent::Refused { status: status @ 400.., .. }
+            | TransportEvent::Response { status: status @ 400.., .. } => Some(status.to_string()),
             _ => None,
         };
         if let (Some(trouble), Some(made)) = (trouble, self.open.of_exchange(exchange)) {
             made.trouble = Some((trouble, time));
         }
         // A body that is no message, or none at all from the server.
-        let is_over = what == "refused" || what == "body" && event.header.direction() == Direction::ServerToClient;
+        let is_over = match about {
+            TransportEvent::Refused { .. } => true,
+            TransportEvent::Body { .. } => event.header.direction() == Direction::ServerToClient,
+            _ => false,
+        };
         let has_failed = |made: &mut Made| made.trouble.is_some();
         if is_over && self.open.of_exchange(exchange).is_some_and(has_failed) {
             self.open.fail(exchange).into_iter().for_each(|made| self.give_up(made, true));

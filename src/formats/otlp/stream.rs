@@ -2,8 +2,9 @@
 
 use super::attributes::{Attribute, Simple, optional, text};
 use super::context::Place;
+use crate::trace::Opened;
+use crate::trace::described::{Header, header};
 use crate::wire::text::excerpt;
-use serde_json::Value;
 
 /// The first revision of MCP without sessions.
 const WITHOUT_SESSIONS: &str = "2026-07-28";
@@ -20,8 +21,8 @@ pub(super) struct Carrier {
 
 impl Carrier {
     /// Reads the event that describes a stream. `is_own` if mcpreel recorded it, which uses HTTP/1.1 only.
-    pub(super) fn of(about: &Value, is_own: bool) -> Self {
-        let (transport, protocol) = match about["transport"].as_str() {
+    pub(super) fn of(opened: &Opened, is_own: bool) -> Self {
+        let (transport, protocol) = match opened.transport.as_deref() {
             Some("stdio") => (Some("pipe"), None),
             Some("http") => (Some("tcp"), Some("http")),
             Some("websocket") => (Some("tcp"), Some("websocket")),
@@ -33,8 +34,8 @@ impl Carrier {
             transport,
             protocol,
             protocol_version: (is_own && protocol == Some("http")).then_some("1.1"),
-            server: about["url"].as_str().and_then(address),
-            client: about["client"].as_str().map(host_and_port),
+            server: opened.url.as_deref().and_then(address),
+            client: opened.client.as_deref().map(host_and_port),
         }
     }
 
@@ -126,8 +127,8 @@ impl Stream {
     }
 
     /// Learns from the headers of a request or a response.
-    pub(super) fn learn_headers(&mut self, head: &Value) {
-        let session = header(head, "mcp-session-id").map(|session| excerpt(session, 200));
+    pub(super) fn learn_headers(&mut self, headers: &[Header]) {
+        let session = header(headers, "mcp-session-id").map(|session| excerpt(session, 200));
         self.session = session.or(self.session.take());
     }
 
@@ -140,10 +141,4 @@ impl Stream {
             .into_iter()
             .flatten()
     }
-}
-
-/// A header in an event about a request or a response.
-pub(super) fn header<'a>(head: &'a Value, name: &str) -> Option<&'a str> {
-    let headers = head["headers"].as_array()?;
-    headers.iter().find(|pair| pair[0].as_str().is_some_and(|known| known.eq_ignore_ascii_case(name)))?[1].as_str()
 }

@@ -6,7 +6,7 @@ use crate::formats::otlp::Place;
 use crate::proposals::Registry;
 use crate::session::Pairing;
 use crate::session::participants::introduction;
-use crate::trace::{Event, EventKind, Flags, description};
+use crate::trace::{Event, EventKind, Flags, Opened};
 use crate::wire::mask::masked_bytes;
 use crate::wire::{Direction, MessageKind, json};
 use bytes::Bytes;
@@ -106,9 +106,9 @@ impl Reading {
         if event.header.kind != EventKind::StreamOpened {
             return;
         }
-        let about = description(event.payload).unwrap_or_default();
-        let text = |name: &str| about[name].as_str().map(|text| cell(text.as_bytes()));
-        let (transport, server_key) = (text("transport"), text("server"));
+        let opened = Opened::read(event.payload);
+        let text = |text: Option<String>| text.map(|text| cell(text.as_bytes()));
+        let (transport, server_key) = (text(opened.transport), text(opened.server));
         if let Some(session) = self.known(event.header.stream) {
             (session.transport, session.server_key) = (transport, server_key);
         }

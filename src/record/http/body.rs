@@ -1,5 +1,6 @@
 //! Splits one body into messages according to its content type.
 
+use crate::trace::TransportEvent;
 use crate::wire::sse::{Carried, SseFramer, carried};
 use crate::wire::{Envelope, Fault, MessageKind, PIECE};
 use std::borrow::Cow;
@@ -32,9 +33,31 @@ pub enum BodyPiece<'a> {
         joined: Option<Vec<u8>>,
     },
     /// A WebSocket frame that is not a message (ping, pong, close), or a notice that the frames are unreadable.
-    Frame(&'static str, &'a [u8]),
+    Frame(FrameKind, &'a [u8]),
     /// A body that is not a message: its length and its beginning.
     Other(u64, &'a [u8]),
+}
+
+/// What came over a WebSocket beside messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameKind {
+    Ping,
+    Pong,
+    Close,
+    /// Bytes that are no frame.
+    Unreadable,
+}
+
+impl FrameKind {
+    /// Returns the event for such a frame with this text.
+    pub(crate) fn reported(self, text: String) -> TransportEvent {
+        match self {
+            Self::Ping => TransportEvent::Ping { text },
+            Self::Pong => TransportEvent::Pong { text },
+            Self::Close => TransportEvent::Close { text },
+            Self::Unreadable => TransportEvent::Unreadable { text },
+        }
+    }
 }
 
 /// A body that is being read.
@@ -162,7 +185,7 @@ impl Reading {
             }
             Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
             Self::Frames(..) => {
-                sink(BodyPiece::Frame("unreadable", b"too many unfinished messages"));
+                sink(BodyPiece::Frame(FrameKind::Unreadable, b"too many unfinished messages"));
                 *self = Self::Over;
             }
             Self::Other { .. } | Self::Over => {}
@@ -226,19 +249,19 @@ fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)
         match socket.read() {
             Ok(Message::Text(text)) => sink(BodyPiece::Whole(Cow::Borrowed(text.as_bytes()))),
             Ok(Message::Binary(bytes)) => sink(BodyPiece::Whole(Cow::Borrowed(&bytes))),
-            Ok(Message::Ping(bytes)) => sink(BodyPiece::Frame("ping", &bytes)),
-            Ok(Message::Pong(bytes)) => sink(BodyPiece::Frame("pong", &bytes)),
+            Ok(Message::Ping(bytes)) => sink(BodyPiece::Frame(FrameKind::Ping, &bytes)),
+            Ok(Message::Pong(bytes)) => sink(BodyPiece::Frame(FrameKind::Pong, &bytes)),
             Ok(Message::Close(close)) => {
                 let reported =
                     close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
-                sink(BodyPiece::Frame("close", reported.as_bytes()));
+                sink(BodyPiece::Frame(FrameKind::Close, reported.as_bytes()));
                 // Anything after the close frame would be held forever.
                 return Frames::Over;
             }
             Ok(Message::Frame(_)) => {}
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Frames::Continue,
             Err(error) => {
-                sink(BodyPiece::Frame("unreadable", error.to_string().as_bytes()));
+                sink(BodyPiece::Frame(FrameKind::Unreadable, error.to_string().as_bytes()));
                 return Frames::Unreadable;
             }
         }
@@ -284,7 +307,7 @@ mod tests {
                 BodyPiece::Fragment(bytes) => format!("fragment {}", bytes.len()),
                 BodyPiece::Event(bytes) => format!("event {}", text(&bytes)),
                 BodyPiece::Block { block, joined } => format!("block {} {:?}", text(block), joined.map(|it| text(&it))),
-                BodyPiece::Frame(kind, bytes) => format!("{kind} {}", text(bytes)),
+                BodyPiece::Frame(kind, bytes) => format!("{} {}", format!("{kind:?}").to_lowercase(), text(bytes)),
                 BodyPiece::Other(length, kept) => format!("other {length} {}", text(kept)),
             });
         };

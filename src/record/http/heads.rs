@@ -85,6 +85,7 @@ impl RecordedHeaders {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::TransportEvent;
 
     fn recorded(headers: &mut RecordedHeaders, name: &'static str, value: &str) -> String {
         let value = HeaderValue::from_str(value).expect("a value");
@@ -127,10 +128,11 @@ mod tests {
         push_request(&mut out, &mut headers, &request, "/mcp?a=1");
         push_response(&mut out, &mut headers, &response);
         let mut rest = &out[..];
-        let heads: [serde_json::Value; 2] = std::array::from_fn(|_| ciborium::from_reader(&mut rest).expect("CBOR"));
-        let pairs = serde_json::json!([["accept", "*/*"], ["accept", "text/html"]]);
-        let first = serde_json::json!({"what": "request", "method": "POST", "target": "/mcp?a=1", "headers": pairs});
-        assert_eq!(heads, [first, serde_json::json!({"what": "response", "status": 404, "headers": []})]);
+        let heads: [TransportEvent; 2] = std::array::from_fn(|_| ciborium::from_reader(&mut rest).expect("CBOR"));
+        let headers = [("accept", "*/*"), ("accept", "text/html")].map(|(name, value)| (name.into(), value.into()));
+        let (method, target, headers) = ("POST".to_owned(), "/mcp?a=1".to_owned(), headers.to_vec());
+        let response = TransportEvent::Response { status: 404, headers: Vec::new() };
+        assert_eq!(heads, [TransportEvent::Request { method, target, headers }, response]);
         assert!(rest.is_empty());
     }
 

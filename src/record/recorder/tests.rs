@@ -2,6 +2,7 @@ use super::*;
 use crate::record::storage::{ReelLoss, SingleReel};
 use crate::trace::{Item, ReelReader};
 use parking_lot::Mutex;
+use serde_json::json;
 use std::collections::VecDeque;
 use std::io::Write;
 

@@ -12,9 +12,9 @@ use crate::runtime::host_notes;
 use crate::runtime::model::Model;
 use crate::scenario::{Observation, Player, Report, Scenario, ServerKind};
 use crate::server::{self, Fired, Server};
-use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
+use crate::trace::described::payload;
+use crate::trace::{EventKind, FileHeader, Flags, NewEvent, Note, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Framing};
-use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::Path;
@@ -149,9 +149,7 @@ pub(crate) fn record_play(
 }
 
 /// Adds a note of the host to a reel.
-fn append_note<W: Write>(writer: &mut ReelWriter<W>, at: Duration, (stream, note): &(u32, Value)) -> io::Result<()> {
-    let mut payload = Vec::new();
-    ciborium::into_writer(note, &mut payload).map_err(io::Error::other)?;
+fn append_note<W: Write>(writer: &mut ReelWriter<W>, at: Duration, (stream, note): &(u32, Note)) -> io::Result<()> {
     writer.append(NewEvent {
         time: i64::try_from(at.as_nanos()).unwrap_or(i64::MAX),
         stream: *stream,
@@ -159,7 +157,7 @@ fn append_note<W: Write>(writer: &mut ReelWriter<W>, at: Duration, (stream, note
         kind: EventKind::Note,
         flags: Flags::default(),
         framing: Framing::Whole,
-        payload: &payload,
+        payload: &payload(note),
     })
 }
 

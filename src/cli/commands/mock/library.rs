@@ -12,11 +12,11 @@ use crate::render::volatile::unused_place;
 use crate::replay::mock::{Library, LibraryBuilder, Payloads};
 use crate::runtime::mock::payloads::{InMemory, InReel};
 use crate::share::{Learner, LiveRedactor, Redactor};
-use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::trace::described::payload;
+use crate::trace::{EventKind, Flags, Gap, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use crate::wire::{Direction, Framing};
 use parking_lot::Mutex;
-use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -175,9 +175,8 @@ pub(super) fn append(path: &Path, exchanges: &[Exchange]) -> Result<(), CommandE
     )?;
     let settings = Redactor::settings_of(&header);
     let learner = settings.map(|settings| KeyOptions::default().with(&here(settings))).transpose()?;
-    let (stream, mut added, mut gap) = (streams + 1, Vec::new(), Vec::new());
-    let reported = json!({"reason": "the rest of this session was not recorded, only what the recording lacked"});
-    ciborium::into_writer(&reported, &mut gap).map_err(|error| failed(std::io::Error::other(error)))?;
+    let (stream, mut added) = (streams + 1, Vec::new());
+    let gap = payload(&Gap::because("the rest of this session was not recorded, only what the recording lacked"));
     let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
     added.push(NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload: &gap });
     for Exchange { request, response, took } in exchanges {

@@ -15,7 +15,7 @@ use crate::runtime;
 use crate::runtime::listening::{self, Listening};
 use crate::runtime::login;
 use crate::sessions::live;
-use crate::trace::EventKind;
+use crate::trace::{EventKind, Opened};
 use crate::transport::Remote;
 use crate::transport::client::http::{HttpError, SharedObserver};
 use crate::transport::client::remote::Carrier;
@@ -90,10 +90,8 @@ async fn proxy(
     let watch: SharedObserver = Arc::clone(&exchanges) as SharedObserver;
     let proxy = Proxy::new(remote, args.listening.access(), args.listening.max_body, watch, once_each(note));
     let proxy = proxy.map_err(target_error)?;
-    recorder.note(
-        EventKind::StreamOpened,
-        &json!({"transport": "http", "url": shown, "listen": address.to_string(), "pid": std::process::id()}),
-    );
+    let (url_behind, listen, pid) = (Some(shown.to_string()), Some(address.to_string()), Some(std::process::id()));
+    recorder.note(EventKind::StreamOpened, &Opened { url: url_behind, listen, pid, ..Opened::over("http") });
     context.printer.note(&format!(
         "listening on {url} in front of {shown}, recording to {}; press Ctrl-C to stop",
         path.display(),
@@ -140,10 +138,8 @@ async fn gateway(
         args.listening.limit(args.target.limits),
     );
     let shown = redact::redact_arguments(&words).join(" ");
-    recorder.note(
-        EventKind::StreamOpened,
-        &json!({"transport": listening.transport(), "listen": listening.address(), "pid": std::process::id()}),
-    );
+    let (listen, pid) = (Some(listening.address().to_string()), Some(std::process::id()));
+    recorder.note(EventKind::StreamOpened, &Opened { listen, pid, ..Opened::over(listening.transport()) });
     context.printer.note(&format!(
         "listening on {} in front of `{shown}`, one process per session, recording to {}; press Ctrl-C to stop",
         listening.url("/mcp"),

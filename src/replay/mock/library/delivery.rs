@@ -1,7 +1,7 @@
 //! Learns from the events of a recording over HTTP how the server answered each POST.
 
 use crate::protocol::http::{Delivery, EventStream};
-use crate::trace::{Event, EventKind, description};
+use crate::trace::{Event, EventKind, TransportEvent};
 use crate::wire::Framing;
 use crate::wire::sse::SseEvent;
 use std::collections::HashMap;
@@ -20,8 +20,7 @@ impl Deliveries {
         if event.header.kind != EventKind::Transport || exchange == 0 {
             return;
         }
-        let described = description(event.payload).unwrap_or_default();
-        let Some(block) = described["block"].as_str().filter(|_| described["what"] == "sse") else { return };
+        let TransportEvent::Sse { block, .. } = TransportEvent::read(event.payload) else { return };
         let block = SseEvent::parse(block.as_bytes());
         let is_priming = block.id.is_some() && block.data.as_deref().is_none_or(<[u8]>::is_empty);
         if self.0.len() >= MAX_STREAMS {

@@ -41,20 +41,18 @@ enum By {
 }
 
 /// No list of this kind is complete. Versions at the end of names are left out.
-const TABLE: [(By, Kind, &str); 24] = [
-    (By::Shell, Kind::Data, ": bg break caller case cd continue dirs disown do done elif else end esac exit fg fi for"),
+const TABLE: [(By, Kind, &str); 22] = [
     (
         By::Shell,
         Kind::Data,
-        "foreach function getopts history if in jobs logout popd pushd repeat return select set shift",
+        ": bg break caller case cd continue dirs disown do done elif else end esac exit fg fi for foreach function getopts \
+         history if in jobs logout popd pushd repeat return select set shift shopt suspend then type ulimit umask until while",
     ),
-    (By::Shell, Kind::Data, "shopt suspend then type ulimit umask until while"),
     (
         By::Shell,
         Kind::Sets,
-        "bind compgen complete declare enable export fc hash local mapfile read readarray readonly",
+        "bind compgen complete declare enable export fc hash local mapfile read readarray readonly typeset unset",
     ),
-    (By::Shell, Kind::Sets, "typeset unset"),
     (By::Shell, Kind::Interpreter, ". source"),
     (By::Shell, Kind::Starter(0, "clpvV"), "builtin command coproc exec nocorrect noglob time"),
     (By::Shell, Kind::Text(0, ""), "alias eval let trap"),
@@ -80,12 +78,13 @@ const TABLE: [(By, Kind, &str); 24] = [
         Kind::Starter(0, ""),
         "busybox bwrap catchsegv choom doas eatmydata fakeroot faketime firejail heaptrack hyperfine i386 ionice linux32 \
          linux64 ltrace nice nohup nsenter prlimit proot rlwrap runcon setpriv ssh-agent sshpass stdbuf systemd-inhibit \
-         torsocks toybox unshare valgrind x86_64 xvfb-run",
+         torsocks toybox unshare valgrind x86_64 xvfb-run proxychains",
     ),
     (By::All, Kind::Starter(0, "AbEeHKknPSVv"), "sudo"),
     (By::All, Kind::Starter(0, "i0v"), "env"),
-    (By::All, Kind::Starter(0, "0rtpxcfwdiqvy"), "setsid strace xargs"),
-    (By::All, Kind::Starter(1, "eFnosuxvpabrmi"), "chroot chrt flock proxychains setarch taskset timeout"),
+    (By::All, Kind::Starter(0, "0rtpx"), "xargs"),
+    (By::All, Kind::Starter(0, "cfw"), "setsid strace"),
+    (By::All, Kind::Starter(1, ""), "chroot chrt flock setarch taskset timeout"),
     (By::All, Kind::Text(1, "46AaCfGgKkMNnqsTtVvXxYy"), "mosh rsh ssh"),
     (
         By::All,
@@ -112,22 +111,12 @@ const FLAGS_OF_INTERPRETERS: &str = "abdefhiklmnpqstuvxyBEHPT";
 const TAKES_DATA: [(&str, usize); 6] =
     [("--arg", 2), ("--argjson", 2), ("--indent", 1), ("-v", 1), ("--assign", 1), ("-F", 1)];
 /// Options of curl whose value names a file if it begins with `@`.
-const SENT: [&str; 9] = [
-    "--data",
-    "--data-ascii",
-    "--data-binary",
-    "--data-urlencode",
-    "--form",
-    "--header",
-    "--json",
-    "--proxy-header",
-    "--url-query",
-];
+const SENT: &str =
+    "--data --data-ascii --data-binary --data-urlencode --form --header --json --proxy-header --url-query";
 /// Variables that decide which code programs run.
-const LOADS: [&str; 8] =
-    ["BASH_ENV", "ENV", "IFS", "LD_LIBRARY_PATH", "LD_PRELOAD", "NODE_OPTIONS", "PATH", "PROMPT_COMMAND"];
-/// Words before a command, and behind one.
-const RESERVED: &str = "! { } do done elif else fi if then until while";
+const LOADS: &str = "BASH_ENV ENV LD_LIBRARY_PATH LD_PRELOAD NODE_OPTIONS PATH PROMPT_COMMAND PYTHONPATH";
+/// Words before a command, and behind one; `-p` is an option of `time`.
+const RESERVED: &str = "! -p time { } do done elif else fi if then until while";
 const REDIRECTIONS: [&str; 12] = ["<<<", "<<-", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<", ">"];
 
 /// What surrounds the name of a variable of the event in a word.
@@ -287,21 +276,21 @@ fn place(words: &[&str], places: &mut [Place]) -> bool {
     match kind(first) {
         None | Some(Kind::Data | Kind::Silent) => false,
         Some(Kind::Sets) => {
-            let code =
-                rest.iter().zip(places).filter(|(word, _)| assigned(word).is_none_or(|name| LOADS.contains(&name)));
+            let code = rest.iter().zip(places).filter(|(word, _)| assigned(word).is_none_or(|name| has(LOADS, name)));
             code.for_each(|(_, place)| *place = Place::Program);
             false
         }
         Some(Kind::Sends) => {
-            for at in 0..rest.len() {
-                let before = if at > 0 { rest[at - 1] } else { "" };
-                let is_value = is_short(before) && before.ends_with(['d', 'F', 'H']) || SENT.contains(&before);
-                let is_attached = is_short(rest[at]) && ["-d", "-F", "-H"].iter().any(|own| rest[at].starts_with(own));
-                if is_value || is_attached {
-                    places[at] = Place::Sent;
+            let mut before = "";
+            for (word, place) in rest.iter().zip(places) {
+                let is_value = is_short(before) && before.ends_with(['d', 'F', 'H']) || has(SENT, before);
+                if is_value || ["-d", "-F", "-H"].iter().any(|option| word.starts_with(option)) {
+                    *place = Place::Sent;
                 }
+                before = word;
             }
-            false
+            // A file of options.
+            rest.windows(2).any(|two| has("-K --config", two[0]) && is_stdin(two[1]))
         }
         Some(kind @ (Kind::Shell | Kind::Interpreter | Kind::Filter(_))) => {
             place_code(base_name(first), kind, rest, places)
@@ -354,7 +343,7 @@ fn place_started(name: &str, own: usize, flags: &str, rest: &[&str], places: &mu
     let runs = |word: &&str| kind(word).is_some_and(|kind| !matches!(kind, Kind::Data | Kind::Silent));
     let known = rest[..behind].iter().position(runs);
     for (word, place) in rest.iter().zip(&mut places[..known.unwrap_or(behind)]) {
-        let is_data = assigned(word).is_some_and(|name| !LOADS.contains(&name));
+        let is_data = assigned(word).is_some_and(|name| !has(LOADS, name));
         *place = if is_data { Place::Data } else { Place::Program };
     }
     match known {
@@ -678,6 +667,8 @@ impl<'a> Reader<'_, 'a> {
                     } else if is_pattern {
                     } else if raw.chars().all(|letter| letter.is_ascii_digit()) && self.rest.starts_with(['<', '>']) {
                         self.redirect(raw, &mut now)?;
+                    } else if raw == "{" && now.words.first().is_some_and(|first| first == "coproc") {
+                        now = Simple::default();
                     } else if !now.words.is_empty() {
                         now.words.push(word);
                     } else if raw == "case" {
@@ -692,7 +683,7 @@ impl<'a> Reader<'_, 'a> {
                     } else if raw == "[[" {
                         self.test()?;
                     } else if let Some(name) = assigned(&word) {
-                        if is_named(&word) && LOADS.contains(&name) {
+                        if is_named(&word) && has(LOADS, name) {
                             return Err(NAMED);
                         }
                     } else if !has(RESERVED, raw) {
@@ -1170,6 +1161,8 @@ mod tests {
             "echo ${x[$V]}",
             "dd $V",
             "tool --x$V=1",
+            "time { $V; }",
+            "coproc x { $V; }",
             "tool -$V",
             "curl -d @$V url",
             "uvx $V",
@@ -1303,6 +1296,10 @@ mod tests {
             "xargs '-I{}' bash -c '{}'",
             "xargs",
             "xargs sh",
+            "xargs -d , bash",
+            "timeout -s KILL 5 bash",
+            "time { bash; }",
+            "curl -K - url",
             "flock f bash",
             "split --filter=bash",
             "split '--filter=bash -x'",

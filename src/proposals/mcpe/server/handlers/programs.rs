@@ -102,7 +102,7 @@ static KNOWN: LazyLock<HashMap<&str, (By, Kind)>> = LazyLock::new(|| {
     TABLE.into_iter().flat_map(each).collect()
 });
 /// Options of one letter that take no value. Another may take the next word.
-const FLAGS_OF_INTERPRETERS: &str = "abdefhiklmnpqstuvxyBEHPT";
+const FLAGS_OF_INTERPRETERS: &str = "abdefhiklmnpqstuvwxyBEHPT";
 /// Options of filters that take data, and how many words.
 const TAKES_DATA: [(&str, usize); 6] =
     [("--arg", 2), ("--argjson", 2), ("--indent", 1), ("-v", 1), ("--assign", 1), ("-F", 1)];
@@ -190,8 +190,13 @@ pub(super) fn place(words: &[&str], places: &mut [Place]) -> bool {
     match kind(first) {
         None | Some(Kind::Data | Kind::Silent) => false,
         Some(Kind::Sets) => {
-            let code = rest.iter().zip(places).filter(|(word, _)| assigned(word).is_none_or(|name| has(LOADS, name)));
-            code.for_each(|(_, place)| *place = Place::Program);
+            // A number runs what is in its brackets.
+            let is_number = rest.iter().any(|word| is_short(word) && word.contains('i'));
+            for (word, place) in rest.iter().zip(places) {
+                if is_number || assigned(word).is_none_or(|name| has(LOADS, name)) {
+                    *place = Place::Program;
+                }
+            }
             false
         }
         Some(Kind::Sends) => {
@@ -270,7 +275,10 @@ fn place_started(name: &str, own: usize, flags: &str, rest: &[&str], places: &mu
 /// Where the first word is that is certainly behind so many operands: no option, no assignment, and behind no option that
 /// may take a value.
 fn program(words: &[&str], own: usize, flags: &str) -> Option<usize> {
-    let may_take = |option: &str| is_short(option) && option.len() == 2 && !flags.contains(&option[1..]);
+    let may_take = |option: &str| {
+        let last = option.chars().last().filter(|last| !last.is_ascii_digit() && !flags.contains(*last));
+        is_option(option) && option != "--" && !option.contains('=') && last.is_some()
+    };
     let is_operand = |at: usize| {
         let is_value = at > 0 && may_take(words[at - 1]);
         !is_option(words[at]) && assigned(words[at]).is_none() && !is_value
@@ -317,7 +325,7 @@ fn place_code(name: &str, kind: Kind, words: &[&str], places: &mut [Place]) -> b
         }
         is_value_next = false;
     }
-    let is_waiting = is_code_next || is_value_next || !has_script && !has_code;
+    let is_waiting = is_value_next || !has_script && !has_code;
     runs_input || is_waiting && !is_filter
 }
 

@@ -368,7 +368,7 @@ impl<'a> Reader<'_, 'a> {
                     "]]" => break,
                     word => {
                         is_number |= has("-eq -ne -lt -le -gt -ge -v", word);
-                        has_event |= is_named(word);
+                        has_event |= is_named(word) || self.walk.mentions(word);
                     }
                 },
             }
@@ -505,6 +505,9 @@ impl<'a> Reader<'_, 'a> {
         self.next();
         if self.rest.starts_with("((") && self.arithmetic(1)? {
             word.push_str(OTHER);
+        } else if self.rest.starts_with('[') && self.walk.mentions(self.rest) {
+            // An old form of numbers.
+            return Err(NAMED);
         } else if self.rest.starts_with('(') {
             self.substitution(word)?;
         } else if self.take("{") {
@@ -535,7 +538,8 @@ impl<'a> Reader<'_, 'a> {
         let is_event = self.walk.has_variables && name.starts_with(PREFIX);
         // An index and a position are numbers, which run what is in their brackets; `!` reads the value as a name.
         let is_number = how.starts_with('[') || how.starts_with(':') && !how[1..].starts_with(['-', '+', '=', '?']);
-        let is_run = is_event && (inner.starts_with('!') || how.ends_with("@P")) || is_number && is_named(how);
+        let is_run = is_event && (inner.starts_with('!') || how.ends_with("@P"))
+            || is_number && (is_named(how) || self.walk.mentions(how));
         match name {
             _ if is_run => Err(NAMED),
             "SHELL" | "BASH" => Ok("sh".to_owned()),

@@ -7,6 +7,8 @@
 mod command;
 pub(crate) mod handler;
 mod input;
+mod programs;
+mod script;
 
 use super::settings::Settings;
 use crate::proposals::server::ServerCx;

@@ -1,223 +1,45 @@
 //! What the `command` of a bash handler is: a plain command, which gets arguments, or a script, which reads them as `$1`
-//! and so on. Nothing is ever appended to a text that a shell reads.
+//! and so on. Nothing is ever appended to a text that a shell reads. What a part of an event would become in either of
+//! them is read in the same way: as simple commands.
 
-/// Words that only a shell understands: reserved words, and builtins that are no programs. Some of them run their
-/// arguments as commands.
-const OF_SHELLS: [&str; 70] = [
-    ".",
-    ":",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "case",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "continue",
-    "coproc",
-    "declare",
-    "dirs",
-    "disown",
-    "do",
-    "done",
-    "elif",
-    "else",
-    "enable",
-    "end",
-    "esac",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "fc",
-    "fg",
-    "fi",
-    "for",
-    "foreach",
-    "function",
-    "getopts",
-    "hash",
-    "history",
-    "if",
-    "in",
-    "jobs",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "nocorrect",
-    "noglob",
-    "popd",
-    "pushd",
-    "read",
-    "readarray",
-    "readonly",
-    "repeat",
-    "return",
-    "select",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "then",
-    "time",
-    "trap",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unset",
-    "until",
-    "while",
-];
-/// Programs that run a script, or the code in one of their arguments, without the version in the name.
-const INTERPRETERS: [&str; 29] = [
-    "ash",
-    "bash",
-    "bun",
-    "csh",
-    "dash",
-    "deno",
-    "elixir",
-    "fish",
-    "groovy",
-    "julia",
-    "ksh",
-    "lua",
-    "luajit",
-    "mksh",
-    "node",
-    "nodejs",
-    "osascript",
-    "perl",
-    "php",
-    "pwsh",
-    "pypy",
-    "python",
-    "rbash",
-    "ruby",
-    "sh",
-    "tclsh",
-    "tcsh",
-    "tsx",
-    "zsh",
-];
-/// Those that are shells: `-e` is no code to them.
-const SHELLS: [&str; 11] = ["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "zsh"];
-/// Programs whose first operand is code.
-const FILTERS: [&str; 6] = ["awk", "gawk", "jq", "mawk", "nawk", "sed"];
-/// Programs that run commands which may stand in any of their arguments.
-const RUNNERS: [&str; 56] = [
-    "at",
-    "batch",
-    "bc",
-    "bunx",
-    "dbus-run-session",
-    "dc",
-    "docker",
-    "ed",
-    "emacs",
-    "entr",
-    "ex",
-    "expect",
-    "find",
-    "flock",
-    "gdb",
-    "git",
-    "gmake",
-    "gnuplot",
-    "kubectl",
-    "less",
-    "lldb",
-    "m4",
-    "make",
-    "man",
-    "mosh",
-    "mysql",
-    "npm",
-    "npx",
-    "nvim",
-    "octave",
-    "parallel",
-    "pnpm",
-    "podman",
-    "psql",
-    "rsh",
-    "rsync",
-    "runuser",
-    "scp",
-    "screen",
-    "script",
-    "sftp",
-    "socat",
-    "sqlite",
-    "ssh",
-    "su",
-    "systemd-run",
-    "tar",
-    "tmux",
-    "unbuffer",
-    "vi",
-    "view",
-    "vim",
-    "watch",
-    "xterm",
-    "yarn",
-    "zip",
-];
-/// Programs that start the program that their arguments name, and how many operands of their own precede it.
-const STARTERS: [(&str, usize); 33] = [
-    ("busybox", 0),
-    ("bwrap", 0),
-    ("catchsegv", 0),
-    ("chroot", 1),
-    ("choom", 0),
-    ("chrt", 1),
-    ("doas", 0),
-    ("env", 0),
-    ("eatmydata", 0),
-    ("fakeroot", 0),
-    ("firejail", 0),
-    ("i386", 0),
-    ("ionice", 0),
-    ("linux32", 0),
-    ("linux64", 0),
-    ("ltrace", 0),
-    ("nice", 0),
-    ("nohup", 0),
-    ("nsenter", 0),
-    ("prlimit", 0),
-    ("proot", 0),
-    ("rlwrap", 0),
-    ("setarch", 1),
-    ("setpriv", 0),
-    ("setsid", 0),
-    ("stdbuf", 0),
-    ("strace", 0),
-    ("sudo", 0),
-    ("taskset", 1),
-    ("timeout", 1),
-    ("toybox", 0),
-    ("unshare", 0),
-    ("xargs", 0),
-];
-/// What stands before a command in a shell.
-const OPENERS: [char; 8] = [';', '&', '|', '\n', '(', '{', '`', '!'];
-/// Words before a command, and commands of a shell that run what follows them.
-const RUN_NEXT: [&str; 16] = [
-    ".", "-c", "builtin", "command", "do", "elif", "else", "env", "eval", "exec", "if", "source", "then", "time",
-    "until", "while",
-];
-/// Options of one letter that take no value, by the kind of program. An option that is not known here may take the next word.
-const FLAGS: [(&[&str], &str); 3] =
-    [(&["sed"], "nErsuz"), (&["jq"], "rcnesSMCaj"), (&["awk", "gawk", "mawk", "nawk"], "")];
-/// The same for interpreters.
-const FLAGS_OF_INTERPRETERS: &str = "abdefhiklmnpqstuvxyBEHPT";
+use super::input::Way;
+use super::programs::{Place, is_of_shell};
+use super::script::{Walk, Why, Word};
+
+const ARGUMENT: Why = "the event would be run as code: put a script in `command`, which finds the event in $1";
+
+/// How a command gets its arguments.
+pub(super) struct Reading {
+    /// Which of them are surely data, if it is a plain command.
+    pub is_data: Option<Vec<bool>>,
+    /// The variables whose values must not begin with `@`.
+    pub sent: Vec<String>,
+}
+
+/// Reads a command with its arguments.
+///
+/// # Errors
+/// Why it must not run.
+pub(super) fn read(command: &str, args: &[String], way: Way) -> Result<Reading, Why> {
+    let mut walk = Walk::new(way == Way::Env);
+    let is_fed = way == Way::Stdin;
+    let Some(words) = plain_words(command) else {
+        if is_fed || walk.mentions(command) {
+            walk.script(command, is_fed)?;
+        }
+        return Ok(Reading { is_data: None, sent: walk.sent });
+    };
+    let begun = words.len();
+    let argument = |text: &String| match way {
+        Way::Env => Word::argument(text),
+        Way::Stdin | Way::Args => Word::plain(text.clone()),
+    };
+    let mut words: Vec<Word> = words.into_iter().map(Word::plain).chain(args.iter().map(argument)).collect();
+    words.extend((way == Way::Args).then(Word::event));
+    let places = walk.command(&words, is_fed).map_err(|why| if way == Way::Args { ARGUMENT } else { why })?;
+    let is_data = places[begun..].iter().map(|place| matches!(place, Place::Data | Place::Sent)).collect();
+    Ok(Reading { is_data: Some(is_data), sent: walk.sent })
+}
 
 /// Returns the words of a plain command, `None` for a script.
 ///
@@ -238,7 +60,7 @@ pub(super) fn plain_words(command: &str) -> Option<Vec<String>> {
     let program: &String = words.first()?;
     // An assignment is no program, and neither is an option of `exec`.
     let is_program = !program.is_empty() && !program.starts_with('-') && !program.contains('=');
-    (is_program && !OF_SHELLS.contains(&program.as_str())).then_some(words)
+    (is_program && !is_of_shell(program)).then_some(words)
 }
 
 /// Reads to the closing quote. `None` if there is none, or if the text is more than itself.
@@ -250,189 +72,6 @@ fn quoted(letters: &mut std::str::Chars<'_>, quote: char, word: &mut String) -> 
             letter if letter.is_control() => return None,
             letter => word.push(letter),
         }
-    }
-}
-
-/// What the next argument of a command would be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// An argument like others.
-    Data,
-    /// Code, the name of a script or a program, or an option of a program that runs code from its options.
-    Code,
-}
-
-/// What the next argument is after these words, as far as that is known; what is not certain counts as code.
-pub(super) fn next(words: &[String], argument: &str) -> Next {
-    let is_data = match Ran::of(words) {
-        Ran::Other => true,
-        Ran::Anything => false,
-        Ran::Code(name, after) => {
-            !is_option(argument) && matches!(progress(name, after), Progress::Script(_) | Progress::Code)
-        }
-    };
-    if is_data { Next::Data } else { Next::Code }
-}
-
-/// Whether a command without further arguments runs its standard input as code.
-pub(super) fn runs_stdin(words: &[String]) -> bool {
-    // xargs makes arguments of it.
-    let is_given_to = words.first().is_some_and(|first| base_name(first) == "xargs");
-    match Ran::of(words) {
-        Ran::Other => false,
-        Ran::Anything | Ran::Code(..) if is_given_to => true,
-        Ran::Anything => false,
-        Ran::Code(name, _) if FILTERS.contains(&name) => false,
-        Ran::Code(name, after) => match progress(name, after) {
-            Progress::Begun => true,
-            Progress::Script(script) => is_stdin(script) || after.iter().any(|word| word == "-s"),
-            Progress::Code => false,
-        },
-    }
-}
-
-/// Whether what these words run may expand variables in its code, as shells do.
-pub(super) fn may_be_shell(words: &[String]) -> bool {
-    match Ran::of(words) {
-        Ran::Code(name, _) => SHELLS.contains(&name),
-        Ran::Anything => true,
-        Ran::Other => false,
-    }
-}
-
-/// Whether shell code has a variable whose name begins with `prefix` in the place of a command, or as the argument of a
-/// command that runs its arguments.
-pub(super) fn runs_variable(code: &str, prefix: &str) -> bool {
-    let is_named =
-        |after: &str| after.strip_prefix('{').unwrap_or(after).trim_start_matches(['!', '#']).starts_with(prefix);
-    code.match_indices('$').any(|(at, _)| {
-        let before = code[..at].trim_end_matches([' ', '\t', '"', '\'']);
-        let last = before.rsplit(|letter: char| !letter.is_alphanumeric() && !"_-./".contains(letter)).next();
-        is_named(&code[at + 1..])
-            && (before.is_empty() || before.ends_with(OPENERS) || last.is_some_and(|word| RUN_NEXT.contains(&word)))
-    })
-}
-
-/// What a plain command runs.
-enum Ran<'a> {
-    /// A program about which nothing is known.
-    Other,
-    /// An interpreter or a filter, by its name, and what follows it.
-    Code(&'static str, &'a [String]),
-    /// What any of its arguments may name.
-    Anything,
-}
-
-impl<'a> Ran<'a> {
-    fn of(words: &'a [String]) -> Self {
-        let Some((first, rest)) = words.split_first() else { return Self::Other };
-        if let Some(found) = Self::known(first, rest) {
-            return found;
-        }
-        let Some((_, own)) = STARTERS.iter().find(|(name, _)| *name == base_name(first)) else { return Self::Other };
-        // `env -S` divides a text into words.
-        if rest.iter().any(|word| word.starts_with("--split") || is_short(word) && word.contains('S')) {
-            return Self::Anything;
-        }
-        let behind = (0..rest.len()).find_map(|at| Self::known(&rest[at], &rest[at + 1..]));
-        behind.unwrap_or_else(|| if operands(rest) > *own { Self::Other } else { Self::Anything })
-    }
-
-    /// What it is that a program runs, if it is known to run something.
-    fn known(program: &str, after: &'a [String]) -> Option<Self> {
-        let name = base_name(program).trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-        if RUNNERS.contains(&name) {
-            return Some(Self::Anything);
-        }
-        let found = INTERPRETERS.iter().chain(&FILTERS).find(|known| **known == name)?;
-        Some(Self::Code(found, after))
-    }
-}
-
-/// How many words are certainly operands: no option, no assignment, and not behind an option that may take a value.
-fn operands(words: &[String]) -> usize {
-    let may_take =
-        |at: usize| at.checked_sub(1).is_some_and(|before| is_option(&words[before]) && words[before].len() == 2);
-    let is_operand = |(at, word): (usize, &String)| !is_option(word) && !word.contains('=') && !may_take(at);
-    words.iter().enumerate().filter(|one| is_operand(*one)).count()
-}
-
-/// How far the words of an interpreter or a filter go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress<'a> {
-    /// Neither a script nor code was given, or an option waits for its value.
-    Begun,
-    /// A script, or the code of a filter.
-    Script(&'a str),
-    /// Code in an option.
-    Code,
-}
-
-fn progress<'a>(name: &str, words: &'a [String]) -> Progress<'a> {
-    let (mut done, mut waits_for_code, mut waits) = (Progress::Begun, false, false);
-    for word in words {
-        if waits_for_code && !is_option(word) {
-            (waits_for_code, done) = (false, Progress::Code);
-        } else if is_option(word)
-            || word == "eval" && done == Progress::Begun
-            || word.starts_with('+') && word.len() == 2
-        {
-            // Perl and others read options behind code, too.
-            let is_after_script = matches!(done, Progress::Script(_)) && !FILTERS.contains(&name);
-            if !is_after_script && takes_code(name, word) {
-                waits_for_code = true;
-            } else {
-                waits = !is_after_script && may_take_value(name, word);
-                continue;
-            }
-        } else if done == Progress::Begun && !waits {
-            done = Progress::Script(word);
-        }
-        waits = false;
-    }
-    if waits_for_code || waits { Progress::Begun } else { done }
-}
-
-/// Whether an option may take the next word.
-fn may_take_value(name: &str, option: &str) -> bool {
-    if option == "--" || option == "-" || option.contains('=') {
-        return false;
-    }
-    let of_filter = FLAGS.iter().find(|(names, _)| names.contains(&name)).map(|(_, flags)| *flags);
-    let flags = of_filter.unwrap_or(FLAGS_OF_INTERPRETERS);
-    match (is_short(option), of_filter) {
-        // `-F,` has its value.
-        (true, Some(_)) if option.len() > 2 => false,
-        (true, _) => !option[1..].chars().all(|letter| flags.contains(letter)),
-        (false, _) => true,
-    }
-}
-
-/// Whether a file is standard input.
-fn is_stdin(file: &str) -> bool {
-    matches!(file, "-" | "/dev/stdin") || file.ends_with("/fd/0")
-}
-
-fn base_name(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or_default()
-}
-
-fn is_option(word: &str) -> bool {
-    word.len() > 1 && word.starts_with('-')
-}
-
-fn is_short(word: &str) -> bool {
-    is_option(word) && !word.starts_with("--")
-}
-
-/// Whether an interpreter or a filter takes code after this word.
-fn takes_code(name: &str, word: &str) -> bool {
-    match word.strip_prefix("--") {
-        Some(long) => ["command", "eval", "execute", "print", "run"].contains(&long.to_ascii_lowercase().as_str()),
-        None if FILTERS.contains(&name) => name == "sed" && word.ends_with('e'),
-        None if SHELLS.contains(&name) => is_short(word) && word.contains('c'),
-        None if word.ends_with('r') => name == "php",
-        None => word == "eval" || word.ends_with(['c', 'e', 'E', 'p']) || word.eq_ignore_ascii_case("-command"),
     }
 }
 
@@ -569,40 +208,392 @@ mod tests {
         }
     }
 
+    /// Whether a handler without arguments is refused, and why.
+    fn refused(command: &str, way: Way) -> Option<Why> {
+        read(&command.replace("$V", "$MCPE_EVENT_TYPE"), &[], way).err()
+    }
+
     #[test]
-    fn a_variable_in_the_place_of_a_command_is_run() {
-        for (code, is_run) in [
-            ("$MCPE_X", true),
-            (" \"${MCPE_X}\" a", true),
-            ("true; $MCPE_X", true),
-            ("true && \"$MCPE_X\"", true),
-            ("true\n$MCPE_X", true),
-            ("x=$($MCPE_X)", true),
-            ("x=`$MCPE_X`", true),
-            ("if true; then $MCPE_X; fi", true),
-            ("eval \"$MCPE_X\"", true),
-            ("eval $MCPE_X", true),
-            ("bash -c \"$MCPE_X\"", true),
-            ("exec '$MCPE_X'", true),
-            ("${!MCPE_X}", true),
-            ("echo $MCPE_X", false),
-            ("echo \"$MCPE_X\"; true", false),
-            ("test \"$MCPE_X\" = a && echo", false),
-            ("[ \"$MCPE_X\" = a ]", false),
-            ("case $MCPE_X in a) ;; esac", false),
-            ("x=$MCPE_X", false),
-            ("echo a$MCPE_X", false),
-            ("for tag in $MCPE_X; do echo; done", false),
-            ("$OTHER", false),
-            ("grep -e \"$MCPE_X\"", false),
-            ("", false),
+    fn a_variable_of_the_event_is_never_a_command_or_code() {
+        for command in [
+            "$V",
+            " \"${MCPE_X}\" a",
+            "true; $V",
+            "true && \"$V\"",
+            "true\n$V",
+            "x=$($V)",
+            "x=`$V`",
+            "echo \"`$V`\"",
+            "echo \"a $(date; $V)\"",
+            "if true; then $V; fi",
+            "while $V; do :; done",
+            "! $V",
+            "{ $V; }",
+            "($V)",
+            "f() { $V; }",
+            "function f { $V; }",
+            "a$V",
+            "./$V.sh",
+            "eval \"$V\"",
+            "eval $V",
+            "eval \"x $V\"",
+            "eval x \"$V\"",
+            "bash -c \"$V\"",
+            "exec \"$V\"",
+            "${!MCPE_X}",
+            "echo ${!MCPE_X}",
+            "echo \"${MCPE_X@P}\"",
+            "nohup $V",
+            "timeout 5 $V",
+            "true; timeout 5 $V",
+            "X=1 $V",
+            ">f $V",
+            "2>&1 $V",
+            "case a in x) $V;; esac",
+            "case a in x) :;; y|z) $V;; esac",
+            "trap \"$V\" EXIT",
+            "find . -exec $V \\;",
+            "xargs $V",
+            "env A=1 $V",
+            "sudo -u me $V",
+            "echo \"$V\" | sh",
+            "echo \"$V\" | timeout 5 bash",
+            "for t in $V; do echo $t; done | sh",
+            "bash <<< \"$V\"",
+            "bash <<EOF\n$V\nEOF",
+            "{ bash; } <<< \"$V\"",
+            "bash <(echo \"$V\")",
+            ". <(echo \"$V\")",
+            "tee >(bash) <<< \"$V\"",
+            "sh -c \"echo $V\"",
+            "sh -c 'true; $V'",
+            "sh -c 'sh -c \"$V\"'",
+            "ssh host \"$V\"",
+            "ssh host 'true; $V'",
+            "awk \"$V\"",
+            "awk -f \"$V\"",
+            "python3 -c \"$V\"",
+            "python3 \"$V\"",
+            "bash \"$V\"",
+            "bash -$V",
+            "$(echo \"$V\")",
+            "bash -c \"$(echo \"$V\")\"",
+            "env -S \"$V\"",
+            "PATH=$V tool",
+            "export PATH=$V",
+            "export \"$V\"",
+            "[[ $V -gt 1 ]]",
+            "echo $(($V + 1))",
+            "echo $((MCPE_EVENT_DATA + 1))",
+            "((MCPE_EVENT_DATA > 1))",
+            "echo ${x[$V]}",
+            "dd $V",
+            "tool --x$V=1",
+            "time { $V; }",
+            "case a in x) :;; esac; $V",
+            "case a in x) :;; esac; echo; $V",
+            "declare -i x=$V",
+            "${x:-$V}",
+            "echo $[$V + 1]",
+            "[[ MCPE_X -gt 1 ]]",
+            "echo ${x:MCPE_X}",
+            "timeout --signal KILL 5 $V",
+            "strace -fe x $V",
+            "coproc x { $V; }",
+            "tool -$V",
+            "curl -d @$V url",
+            "uvx $V",
+            "pipx run $V",
+            "Rscript -e \"$V\"",
+            "perf stat $V",
+            "valgrind $V",
+            "nix-shell --run \"$V\"",
+            "sshpass -p x ssh host $V",
+            "conda run $V",
+            "poetry run $V",
+            "hyperfine \"$V\"",
+            "gdb --args $V",
+            "dotnet $V",
+            "java $V",
+            "go run $V",
+            "cargo run $V",
+            "erl -eval \"$V\"",
+            "R -e \"$V\"",
+            "lua5.4 -e \"$V\"",
+            "ts-node $V",
+            "deno run $V",
+            "bun -e \"$V\"",
+            "osascript -e \"$V\"",
+            "echo $V \"",
+            "echo $V; (",
         ] {
-            assert_eq!(runs_variable(code, "MCPE_"), is_run, "{code:?}");
+            assert!(refused(command, Way::Env).is_some(), "{command:?}");
+        }
+        for command in [
+            "echo $V",
+            "echo \"$V\"; true",
+            "test \"$V\" = a && echo",
+            "[ \"$V\" = a ]",
+            "[[ $V == (a|b)* && -n $x ]]",
+            "case $V in a) ;; esac",
+            "case \"$x\" in \"$V\"|b) echo a;; (c) echo;; esac; echo \"$V\"",
+            "x=$V",
+            "x=($V \"$V\")",
+            "x=1 tool $V",
+            "export X=\"$V\"",
+            "echo a$V",
+            "for tag in $V; do echo \"$tag\"; done",
+            "for ((i = 0; i < 3; i++)); do echo \"$V\"; done",
+            "$OTHER",
+            "$OTHER $V",
+            "grep -e \"$V\"",
+            "if [ \"$V\" = a ]; then notify-send b; fi",
+            "logger -t x -- $V",
+            "tool -- --x$V",
+            "tool --x=$V",
+            "tool -n$V",
+            "bash -c 'echo \"$V\"'",
+            "sh -c \"echo \\$V\"",
+            "sh -c 'echo \"$1\"' sh \"$V\"",
+            "bash script.sh \"$V\"",
+            "python3 tool.py \"$V\" --x=$V",
+            "timeout 5 tool $V",
+            "nohup tool \"$V\"",
+            "nohup tool \"$V\" &",
+            "env A=\"$V\" tool",
+            "sudo -u me tool $V",
+            "sudo -n tool $V",
+            ">f tool $V",
+            "trap 'echo \"$V\"' EXIT",
+            "trap 'rm x' EXIT; echo $V",
+            "eval 'echo \"$V\"'",
+            "eval \"$(tool)\"; echo \"$V\"",
+            "echo \"$V\" | tee log",
+            "echo \"$V\" | xargs tool",
+            "echo \"$V\" | bash script.sh",
+            "bash < script.sh; echo $V",
+            "bash <<'EOF'\necho \"$V\"\nEOF",
+            "cat <<EOF\n$V\nEOF",
+            "cat <<-EOF > f; true\n\t$V ) (\n\tEOF\necho \"$V\"",
+            "ssh host 'cat >> log' <<< \"$V\"",
+            "ssh host 'echo \"$V\"'",
+            "find . -name x -exec tool \\; ; echo $V",
+            "awk -v t=\"$V\" '{ print t }' f",
+            "awk '{ print }' <<< \"$V\"",
+            "jq -n --arg t \"$V\" '{t: $t}' > f",
+            "sed -n p <<< \"$V\"",
+            "curl -d \"$V\" url",
+            "curl -sS -H \"X: $V\" url",
+            "dd of=f <<< \"$V\"",
+            "ffmpeg -i $V",
+            "echo \"${MCPE_X:-none} ${x:-$V} ${MCPE_X%%[a-z]*} ${MCPE_X//b/(}\"",
+            "echo \"$((1 + 2))\" $V",
+            "echo $'it\\'s' \"$V\"",
+            "echo 'a; $V' '(' \\( \"(\" # $V; ( '",
+            "# $V\ntrue",
+            "f() { echo \"$1\"; }; f \"$V\"",
+            "{ echo a; echo \"$V\"; } >> log 2>&1",
+            "(cd x && tool \"$V\") || true",
+            "command -v jq > /dev/null && notify-send \"$V\"",
+            "echo \"$(dirname \"$0\")\" \"$V\"",
+            "while read -r line; do echo \"$line\"; done <<< \"$V\"",
+            "grep bash <<< \"$V\"",
+            "echo bash $V",
+            "time tool $V",
+            "tool $V |& tee log",
+            "tool $V &> log",
+            "case $x in a) :;; b) echo \"$V\";; esac",
+            "nice -5 tool $V",
+            "case $x in @(a|b)) echo \"$V\";; esac",
+            "nice -n5 tool $V",
+            "timeout --signal=KILL 5 tool $V",
+        ] {
+            assert_eq!(refused(command, Way::Env), None, "{command:?}");
+        }
+        // Without the event's variables, they are of the subscriber's.
+        assert_eq!(refused("$V; bash", Way::Args), None);
+        assert_eq!(refused("bash -c", Way::Args), Some(ARGUMENT));
+    }
+
+    #[test]
+    fn standard_input_is_never_code() {
+        for command in [
+            "bash",
+            "sh -x",
+            "python3 -",
+            "python3",
+            "env bash",
+            "bash -s x",
+            "bash -o pipefail",
+            "bash -O extglob",
+            "bash +o posix",
+            "bash --rcfile x",
+            "bash /dev/stdin",
+            "sh /dev//stdin",
+            "sh /dev/./stdin",
+            "sh /proc/self/fd/0",
+            "sh /proc/self/fd/3",
+            "cd /dev; sh stdin",
+            "bash -e /dev/fd/0",
+            "bash < /dev/stdin",
+            "xargs '-I{}' bash -c '{}'",
+            "xargs",
+            "xargs sh",
+            "xargs -d , bash",
+            "timeout --signal KILL 5 bash",
+            "strace -fe x bash",
+            "tmux",
+            "sh /dev/fd//3",
+            "bash < <(cat)",
+            "echo $(($(jq .n) + 1))",
+            "$BASH",
+            "timeout -s KILL 5 bash",
+            "time { bash; }",
+            "curl -K - url",
+            "flock f bash",
+            "split --filter=bash",
+            "split '--filter=bash -x'",
+            "script -qc bash",
+            "docker exec -i c bash",
+            "find . -exec sh ';'",
+            "ssh-agent bash",
+            "setarch x86_64 bash",
+            "ssh host",
+            "ssh -p 22 host bash",
+            "ssh host 'cd x; sh'",
+            "su me",
+            "sudo -s",
+            "chroot x",
+            "bash > out",
+            "exec bash",
+            "(bash)",
+            "{ bash; }",
+            "cat | bash",
+            "tee x | sh",
+            "if bash; then :; fi",
+            "nohup sh &",
+            ". /dev/stdin",
+            "source /dev/stdin",
+            "command bash",
+            "command . /dev/stdin",
+            "time -p bash",
+            "case x in x) bash;; esac",
+            "f() { bash; }; f",
+            "sh -c 'bash'",
+            "sh -c 'sh -c bash'",
+            "eval bash",
+            "eval \"$(cat)\"",
+            "bash -c \"$(cat)\"",
+            "$(cat)",
+            "`jq -r .command`",
+            "bash <(cat)",
+            "echo x > >(bash)",
+            "awk -f /dev/stdin x",
+            "$SHELL",
+            "\\bash",
+            "b'a's\"h\"",
+            "bash <&3",
+            "bash 3<f",
+            "psql",
+            "gdb x",
+            "erl",
+            "R --no-save",
+            "deno run -",
+            "python3.12",
+            "/opt/lua-5.4",
+            "trap bash EXIT",
+            "coproc bash",
+            "cat <<EOF | sh\nx\nEOF",
+            "cat 'x",
+            "cat <<EOF\n$(bash)\nEOF",
+        ] {
+            assert!(refused(command, Way::Stdin).is_some(), "{command:?}");
+        }
+        for command in [
+            "cat",
+            "cat >> events.log",
+            "jq .data >> x",
+            "jq -r '.type' | while read -r line; do echo \"$line\"; done",
+            "while read -r line; do echo \"$line\"; done",
+            "logger -t bash",
+            "grep bash",
+            "echo bash",
+            "bash tool.sh",
+            "bash -c true",
+            "bash -e tool.sh",
+            "bash -o pipefail -c true",
+            "bash --posix tool.sh -s",
+            "bash script.sh > out 2>&1",
+            "sh -c 'cat >> x'",
+            "awk 1",
+            "sed s/a/b/",
+            "python3 tool.py",
+            "python3 -u tool.py",
+            "python3 -m json.tool",
+            "perl -ne print",
+            "perl -w tool.pl",
+            "timeout 5 bash tool.sh",
+            "timeout 5 tool",
+            "xargs tool",
+            "bash < script.sh",
+            "bash <<'EOF'\ntrue\nEOF",
+            "ssh host 'cat >> log'",
+            "ssh -p 22 host cat",
+            "flock f tool",
+            "flock f bash tool.sh",
+            "split -l 1",
+            "docker exec -i c tool",
+            "java -jar tool.jar",
+            "x=$(jq -r .type); notify-send \"$x\"",
+            "notify-send \"$(jq -r .type)\"",
+            "\"$(dirname \"$0\")/tool\"",
+            "exec >> log 2>&1; cat",
+            "command -v bash > /dev/null; cat",
+            "trap '' TERM; cat",
+            "# bash\ncat # | bash",
+            "cat << EOF | tee x\nbash\nEOF",
+            "IFS= read -r x; [ \"$x\" ] || exit 1",
+            "printf '%s\n' \"${x:-bash}\"",
+            "cat > \"f-$(date +%s).json\"",
+            "curl -d @- url",
+            "mapfile -t x",
+        ] {
+            assert_eq!(refused(command, Way::Stdin), None, "{command:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_any_depth_and_length_is_read_in_time() {
+        for text in [
+            "(".repeat(1 << 15),
+            "$(".repeat(1 << 15),
+            "\"$(".repeat(1 << 15),
+            "${x:-".repeat(1 << 15),
+            "((".repeat(1 << 15),
+            "find ".repeat(1 << 15),
+            "find bash ".repeat(1 << 15),
+            "find sh -c 'find sh -c \"find sh -c x\"'; ".repeat(1 << 12),
+            "`".repeat(1 << 15),
+            "cat <<E\n".repeat(1 << 12),
+            "a=(".repeat(1 << 12),
+            "timeout env ".repeat(1 << 15),
+            "{ ".repeat(1 << 15),
+        ] {
+            let begun = std::time::Instant::now();
+            drop(read(&text, &[], Way::Stdin));
+            drop(read(&(text.clone() + "$MCPE_X"), &[], Way::Env));
+            drop(read("find", &vec![text.clone(); 3], Way::Stdin));
+            assert!(begun.elapsed().as_secs() < 20, "{:?}", &text[..9]);
         }
     }
 
     #[test]
     fn what_an_interpreter_runs_is_code() {
+        // What an argument is does not depend on what stands in it, as long as that is the event's.
+        let is_data = |command: &str, argument: &str| {
+            let argument = argument.replace('x', "$MCPE_X");
+            read(command, &[argument], Way::Env).is_ok_and(|reading| reading.is_data == Some(vec![true]))
+        };
         for (command, argument) in [
             ("bash -c", "x"),
             ("/bin/sh -lc", "x"),
@@ -649,7 +640,7 @@ mod tests {
             ("vim -c", "x"),
             ("make", "x"),
         ] {
-            assert_eq!(next(&words(command), argument), Next::Code, "{command} {argument}");
+            assert!(!is_data(command, argument), "{command} {argument}");
         }
         for (command, argument) in [
             ("notify-send -c", "x"),
@@ -659,7 +650,6 @@ mod tests {
             ("python3 tool.py", "x"),
             ("awk 1", "x"),
             ("bashful -c", "x"),
-            ("tool", "-x"),
             ("env A=1 tool", "x"),
             ("timeout 5 tool", "x"),
             ("nice -n 5 tool --level", "x"),
@@ -670,36 +660,7 @@ mod tests {
             ("perl -e 1", "x"),
             ("find-it", "x"),
         ] {
-            assert_eq!(next(&words(command), argument), Next::Data, "{command} {argument}");
-        }
-        for (command, runs) in [
-            ("bash", true),
-            ("sh -x", true),
-            ("python3 -", true),
-            ("env bash", true),
-            ("bash -s x", true),
-            ("bash tool.sh", false),
-            ("bash -c true", false),
-            ("cat", false),
-            ("logger -t bash", false),
-            ("awk 1", false),
-            ("ssh host", false),
-            ("bash -o pipefail", true),
-            ("bash -O extglob", true),
-            ("bash +o posix", true),
-            ("bash --rcfile x", true),
-            ("sh -o errexit", true),
-            ("bash /dev/stdin", true),
-            ("bash -e /dev/fd/0", true),
-            ("xargs '-I{}' bash -c '{}'", true),
-            ("xargs", true),
-            ("xargs tool", false),
-            ("bash -e tool.sh", false),
-            ("python3 -u tool.py", false),
-            ("timeout 5 bash tool.sh", false),
-            ("bash -o pipefail -c true", false),
-        ] {
-            assert_eq!(runs_stdin(&words(command)), runs, "{command}");
+            assert!(is_data(command, argument), "{command} {argument}");
         }
     }
 }

@@ -1,13 +1,14 @@
 //! A handler of a subscription: its arguments, whether it is permitted, and its job for a delivery.
 
-use super::command::{Next, may_be_shell, next, plain_words, runs_stdin, runs_variable};
-use super::input::{Input, PREFIX, expand};
+use super::command::{plain_words, read};
+use super::input::{Input, Way, expand};
 use crate::proposals::mcpe::server::fits;
 use crate::proposals::server::handler_job::{
     HandlerJob, HandlerPolicy, HandlerPost, HeaderPiece, Infer, JobKind, Script, check_address, is_loopback, pieces,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::time::Duration;
 use url::{Position, Url};
 
@@ -56,16 +57,6 @@ struct Bash {
     env: serde_json::Map<String, Value>,
     #[serde(default)]
     input: Way,
-}
-
-/// How a command receives its event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Way {
-    #[default]
-    Stdin,
-    Env,
-    Args,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -195,32 +186,8 @@ impl Bash {
         let mut all = texts.chain(self.args.iter().map(String::as_str)).chain(self.cwd.as_deref());
         match self.command.contains('\0') || all.any(|text| text.contains('\0')) {
             true => Err("a command must not contain NUL characters".to_owned()),
-            false => self.check_event(),
-        }
-    }
-
-    /// Checks that no program would get the event as code.
-    fn check_event(&self) -> Result<(), String> {
-        let is_run = |code: &str| self.input == Way::Env && runs_variable(code, PREFIX);
-        let named =
-            "the event would be run as code, because a variable of it names a command: make it an argument of one";
-        let Some(mut words) = plain_words(&self.command) else {
-            return if is_run(&self.command) { Err(named.to_owned()) } else { Ok(()) };
-        };
-        for argument in &self.args {
-            if next(&words, argument) == Next::Code && may_be_shell(&words) && is_run(argument) {
-                return Err(named.to_owned());
-            }
-            words.push(argument.clone());
-        }
-        match self.input {
-            Way::Args if next(&words, "") == Next::Code => {
-                Err("the event would be run as code: put a script in `command`, which finds the event in $1".to_owned())
-            }
-            Way::Stdin if runs_stdin(&words) => {
-                Err("the event would be run as code, because it is on standard input: name a script".to_owned())
-            }
-            _ => Ok(()),
+            // No program may get the event as code.
+            false => Ok(read(&self.command, &self.args, self.input).map(drop)?),
         }
     }
 
@@ -241,12 +208,18 @@ impl Bash {
         let is_given_arguments = !self.args.is_empty() || self.input == Way::Args;
         let plain = plain_words(&self.command).filter(|_| is_given_arguments);
         let (is_plain, mut arguments) = (plain.is_some(), plain.unwrap_or_default());
+        let reading = read(&self.command, &self.args, self.input)?;
+        let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let names_file = |name: &&String| value(name).is_some_and(|text| text.starts_with(['@', '<']));
+        if let Some(name) = reading.sent.iter().find(names_file) {
+            return Err(format!("the value of ${name} begins with @ or <, so it would name a file to send"));
+        }
         let mut proposal = MAX_ARGUMENTS_BYTES;
-        for given in &self.args {
+        for (at, given) in self.args.iter().enumerate() {
             // A shell finds the variables in its environment; expanded here, they would be a part of its script.
-            let is_code = is_plain && next(&arguments, given) == Next::Code;
-            let known = if is_code { &[][..] } else { &environment };
-            let argument = expand(given, known, proposal.min(MAX_ARGUMENT_BYTES)).ok_or_else(too_much)?;
+            let is_data = reading.is_data.as_ref().is_none_or(|places| places[at]);
+            let value = |name: &str| value(name).filter(|_| is_data).map(Cow::from);
+            let argument = expand(given, value, proposal.min(MAX_ARGUMENT_BYTES)).ok_or_else(too_much)?;
             if is_plain && becomes_option(given, &argument, &arguments) {
                 return Err(format!("{given} would be an option that the event names, {argument:?}: put -- before it"));
             }
@@ -268,11 +241,9 @@ impl Bash {
     }
 }
 
-/// Whether an event's value has made an option of an argument, or its name. After `--`, nothing is an option.
+/// Whether an event's value has made an option of an argument. After `--`, nothing is an option.
 fn becomes_option(given: &str, argument: &str, before: &[String]) -> bool {
-    let names_none = given.trim_start_matches('-').starts_with('$');
-    let is_option = argument.starts_with('-') && names_none && given != argument;
-    is_option && !before.iter().any(|word| word == "--")
+    argument.starts_with('-') && given.starts_with('$') && given != argument && !before.iter().any(|word| word == "--")
 }
 
 /// A text as a single word for a shell.

@@ -2,10 +2,22 @@
 //! variables.
 
 use super::Delivered;
+use serde::Deserialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// How the names of all variables of an event begin.
 pub(super) const PREFIX: &str = "MCPE_";
+
+/// How a command receives its event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Way {
+    #[default]
+    Stdin,
+    Env,
+    Args,
+}
 
 /// A delivery in the forms that handlers need.
 #[derive(Clone, Debug)]
@@ -74,9 +86,9 @@ impl Input {
     }
 }
 
-/// Expands `$NAME` and `${NAME}` in a text; the inserted values are not expanded again. Unknown names stay as they
-/// are. `None` if the result would have more than `most` bytes.
-pub(super) fn expand(text: &str, variables: &[(String, String)], most: usize) -> Option<String> {
+/// Expands `$NAME` and `${NAME}` in a text; the inserted values are not expanded again. Names without a value stay as
+/// they are. `None` if the result would have more than `most` bytes.
+pub(super) fn expand<'a>(text: &str, value: impl Fn(&str) -> Option<Cow<'a, str>>, most: usize) -> Option<String> {
     let mut out = String::new();
     let mut push = |piece: &str| (out.len() + piece.len() <= most).then(|| out.push_str(piece));
     let mut rest = text;
@@ -91,8 +103,8 @@ pub(super) fn expand(text: &str, variables: &[(String, String)], most: usize) ->
                 (&after[..end], end)
             }
         };
-        match variables.iter().find(|(known, _)| known == name) {
-            Some((_, value)) => push(value)?,
+        match value(name) {
+            Some(value) => push(&value)?,
             None => push(&rest[at..at + 1 + end])?,
         }
         rest = &after[end..];

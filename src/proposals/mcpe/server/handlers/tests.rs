@@ -138,6 +138,7 @@ fn e35_no_part_of_an_event_becomes_code_or_an_option() {
         ("bash", &["-c", "true; \"$MCPE_EVENT_DATA\""]),
         ("npx -c", &["${MCPE_EVENT_TYPE}"]),
         ("timeout 5", &["$MCPE_EVENT_TYPE"]),
+        ("dd", &["$MCPE_EVENT_TYPE"]),
         ("$MCPE_EVENT_TYPE", &[]),
         ("cd /tmp && eval \"$MCPE_EVENT_DATA\"", &[]),
     ] {
@@ -148,8 +149,25 @@ fn e35_no_part_of_an_event_becomes_code_or_an_option() {
     let after = script(by("bash -c", &["echo $0", "$MCPE_EVENT_TYPE"]), json!({})).expect("a script");
     assert_eq!(after.arguments.last().map(String::as_str), Some("build.done"));
     let number = |args: &[&str]| script(by("tool", args), json!(-5)).map(|script| script.arguments);
-    for named in ["$MCPE_EVENT_DATA", "-$MCPE_EVENT_DATA", "--${MCPE_EVENT_ID}=1"] {
-        assert!(number(&[named]).is_err_and(|why| why.contains("put -- before it")), "{named}");
+    assert!(number(&["$MCPE_EVENT_DATA"]).is_err_and(|why| why.contains("put -- before it")));
+    for named in ["-$MCPE_EVENT_DATA", "--${MCPE_EVENT_ID}=1", "--x$MCPE_EVENT_ID=1"] {
+        let why = read(by("tool", &[named])).expect_err("it names an option");
+        assert!(why.contains("name an option"), "{named}: {why}");
+    }
+    for (command, args) in [
+        ("curl", &["-d", "$MCPE_EVENT_TYPE", "url"][..]),
+        ("curl -sd", &["$MCPE_EVENT_TYPE"]),
+        ("curl", &["-d$MCPE_EVENT_TYPE"]),
+        ("curl", &["-F", "text=$MCPE_EVENT_TYPE"]),
+        ("curl --data \"$MCPE_EVENT_TYPE\" url", &[]),
+        ("true; curl --form \"x=$MCPE_EVENT_TYPE\" url", &[]),
+    ] {
+        let run = |kind: &str| {
+            let event = Delivered::Event(json!({"id": "e1", "type": kind, "data": {}}));
+            read(by(command, args)).expect("permitted").job(&Input::new("s1", event), None)
+        };
+        assert!(run("@/etc/passwd").is_err_and(|why| why.contains("name a file")), "{command} {args:?}");
+        assert!(run("a@b").is_ok(), "{command} {args:?}");
     }
     for args in [
         &["--", "$MCPE_EVENT_DATA"][..],
@@ -166,6 +184,9 @@ fn e35_no_part_of_an_event_becomes_code_or_an_option() {
     for (command, input, is_permitted) in [
         ("bash -c", "args", false),
         ("ssh host", "args", false),
+        ("ssh host", "stdin", false),
+        ("cat | bash", "stdin", false),
+        ("cat >> events.log", "stdin", true),
         ("bash", "stdin", false),
         ("sh -s", "stdin", false),
         ("logger -t bash", "stdin", true),
@@ -203,8 +224,9 @@ fn e35_what_stands_in_an_event_is_never_looked_at_again() {
         ("100$", "100$"),
         ("ä$MCPE_Bä", "äsecretä"),
     ] {
-        assert_eq!(expand(text, &variables, 99).as_deref(), Some(expanded));
-        let fits = |most| expand(text, &variables, most).is_some();
+        let value = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.into());
+        assert_eq!(expand(text, value, 99).as_deref(), Some(expanded));
+        let fits = |most| expand(text, value, most).is_some();
         assert!(fits(expanded.len()) && !fits(expanded.len() - 1), "{text}");
     }
     for args in [vec!["$MCPE_EVENT_JSON".repeat(1 << 16)], vec!["$MCPE_EVENT_JSON".to_owned(); 1 << 16]] {

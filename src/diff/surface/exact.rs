@@ -30,15 +30,20 @@ fn may_round(text: &[u8]) -> bool {
     })
 }
 
-/// Returns the text that stands for a number, if no [`serde_json::Number`] is equal to it.
+/// Returns the value of a number that [`serde_json`] would round: an integer, or the text that stands for it.
 fn unrounded(text: &[u8]) -> Option<Value> {
     if !matches!(text.first(), Some(b'-' | b'0'..=b'9')) {
         return None;
     }
     let exact = decimal(std::str::from_utf8(text).ok()?)?;
-    let rounded: Option<Value> = serde_json::from_slice(text).ok();
-    let is_equal = rounded.is_some_and(|number| decimal(&number.to_string()).is_some_and(|number| number == exact));
-    (!is_equal).then(|| Value::String(format!("{MARK}{exact}")))
+    let read = |text: &[u8]| {
+        let number: Option<Value> = serde_json::from_slice(text).ok();
+        number.filter(|number| decimal(&number.to_string()).is_some_and(|number| number == exact))
+    };
+    if read(text).is_some() {
+        return None;
+    }
+    Some(read(exact.as_bytes()).unwrap_or_else(|| Value::String(format!("{MARK}{exact}"))))
 }
 
 /// Returns the number for which a text stands.
@@ -89,13 +94,13 @@ mod tests {
         for (text, exact) in [
             ("1e400", "1e400"),
             ("10e399", "1e400"),
-            ("9007199254740993.0", "9007199254740993"),
             ("18446744073709551617", "18446744073709551617"),
             ("0.30000000000000001", "30000000000000001e-17"),
             ("1e-400", "1e-400"),
         ] {
             assert_eq!(unrounded(text.as_bytes()), Some(format!("{MARK}{exact}").into()), "{text}");
         }
+        assert_eq!(unrounded(b"9007199254740993.0"), Some(json!(9_007_199_254_740_993_i64)));
         let text = r#"{"a":[1e400,"1e400",1],"b":9007199254740993.0,"c":"x"}"#;
         let value = value_of(text.as_bytes());
         assert_eq!((&value["a"][1], &value["a"][2], &value["c"]), (&json!("1e400"), &json!(1), &json!("x")));

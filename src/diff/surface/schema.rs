@@ -205,7 +205,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Compares the types. Returns whether they have any in common, so that comparing further makes sense.
+    /// Compares the types. Returns whether more can be said.
     fn types(&mut self, old: &Shape, new: &Shape) -> bool {
         if old.values.is_some() && new.values.is_some() {
             return true;
@@ -237,14 +237,14 @@ impl Walker<'_> {
         if gained {
             self.report_keyword("type", (&INPUT_TYPE_WIDENED, &RESULT_TYPE_WIDENED), seen);
         }
+        let is_nothing =
+            |shape: &Shape| shape.nullable == Some(false) && shape.types.as_ref().is_some_and(BTreeSet::is_empty);
         match (before, after) {
-            (Some(before), Some(after)) => {
-                before.iter().any(|found| covers(after, found)) || after.iter().any(|found| covers(before, found))
-            }
-            // If one side accepts anything, the other's constraints are all new or all gone.
-            (None, None) => true,
+            // If one side accepts anything or nothing, the other's constraints are all new or all gone.
+            _ if is_nothing(old) || is_nothing(new) => false,
             (None, Some(_)) => !old.is_any(),
             (Some(_), None) => !new.is_any(),
+            _ => !(lost && gained),
         }
     }
 

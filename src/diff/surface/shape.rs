@@ -308,8 +308,12 @@ fn take_union(rest: &mut Map<String, Value>, root: &Value, hops: usize) -> (Opti
             _ => {}
         }
     }
+    let null = match takes_null || branches.iter().any(|branch| may_be_null(branch, root)) {
+        true => takes_null.then_some(true),
+        false => Some(false),
+    };
     if rest.contains_key("type") {
-        return (Some(Union { keyword, branches }), takes_null.then_some(true));
+        return (Some(Union { keyword, branches }), null);
     }
     if branches.is_empty() && takes_null {
         rest.insert("type".to_owned(), "null".into());
@@ -326,7 +330,7 @@ fn take_union(rest: &mut Map<String, Value>, root: &Value, hops: usize) -> (Opti
         rest.insert("type".to_owned(), types.into());
         return (None, Some(null));
     }
-    (Some(Union { keyword, branches }), takes_null.then_some(true))
+    (Some(Union { keyword, branches }), null)
 }
 
 /// Adds the members of a schema that must hold, too. Returns whether they mean the same there; if not, adds none.

@@ -51,7 +51,7 @@ pub(crate) use tolerance::Tolerance;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// All values are compared as they are. The order of members, the spelling of numbers (`1` and `1.0`) and the
-    /// spelling of JSON inside `text` count as differences.
+    /// spelling of JSON inside `text` count as differences, and so do batches and what JSON parsers drop.
     pub exact: bool,
     /// The order of units counts as a difference, and so does the order of lists whose items have a `name` or `uri`.
     pub order: bool,

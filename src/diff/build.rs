@@ -35,7 +35,7 @@ pub(super) trait Build {
     /// Takes an array whose order has no meaning, and the member that identifies an item.
     fn set(&mut self, items: Vec<Self::Out>, key: Option<&str>) -> Self::Out;
 
-    /// Takes an object. Each name occurs once.
+    /// Takes an object. Each name occurs once, unless all values are compared exactly.
     fn map(&mut self, members: Vec<(Cow<'_, str>, Self::Out)>) -> Self::Out;
 
     /// Takes a string that contains an object or an array in JSON, or a text with volatile parts in base64.

@@ -211,6 +211,19 @@ fn text_of(unit: &Unit, side: UnitSide) -> Option<&[u8]> {
     }
 }
 
+/// Returns the names of members, and how many of the same name follow: the last one counts for JSON parsers.
+fn numbered(members: &[(Box<str>, Node)]) -> Vec<(&str, usize)> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut names: Vec<(&str, usize)> = Vec::with_capacity(members.len());
+    for (name, _) in members.iter().rev() {
+        let count = counts.entry(name).or_default();
+        names.push((name, *count));
+        *count += 1;
+    }
+    names.reverse();
+    names
+}
+
 /// Walks two trees and collects the differences.
 struct Comparer<'c> {
     options: &'c Options,
@@ -319,20 +332,19 @@ impl Comparer<'_> {
     }
 
     fn maps(&mut self, left: &[(Box<str>, Node)], right: &[(Box<str>, Node)]) {
-        let by_name = |members: &[(Box<str>, Node)]| -> HashSet<Box<str>> {
-            members.iter().map(|(name, _)| name.clone()).collect()
-        };
-        let (on_left, on_right) = (by_name(left), by_name(right));
-        let values: HashMap<&str, &Node> = right.iter().map(|(name, value)| (&**name, value)).collect();
-        for (name, value) in left {
-            self.below(name, Some(value), values.get(&**name).copied());
+        let (on_left, on_right) = (numbered(left), numbered(right));
+        let values: HashMap<(&str, usize), &Node> =
+            on_right.iter().copied().zip(right).map(|(name, (_, value))| (name, value)).collect();
+        for (name, (_, value)) in on_left.iter().zip(left) {
+            self.below(name.0, Some(value), values.get(name).copied());
         }
-        for (name, value) in right.iter().filter(|(name, _)| !on_left.contains(name)) {
-            self.below(name, None, Some(value));
+        let known: HashSet<(&str, usize)> = on_left.iter().copied().collect();
+        for (name, (_, value)) in on_right.iter().zip(right).filter(|(name, _)| !known.contains(*name)) {
+            self.below(name.0, None, Some(value));
         }
         if self.options.exact {
-            let names = left.iter().map(|(name, _)| &**name).filter(|name| on_right.contains(*name));
-            let others = right.iter().map(|(name, _)| &**name).filter(|name| on_left.contains(*name));
+            let names = on_left.iter().filter(|name| values.contains_key(*name)).map(|(name, _)| *name);
+            let others = on_right.iter().filter(|name| known.contains(*name)).map(|(name, _)| *name);
             self.reordered(&names.collect::<Vec<_>>(), &others.collect::<Vec<_>>());
         }
     }

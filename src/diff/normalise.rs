@@ -280,12 +280,17 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
         let mut members: Vec<(Cow<'a, str>, B::Out)> = Vec::new();
         let mut places: HashMap<Cow<'a, str>, usize> = HashMap::new();
         for member in json::members(text) {
-            let name = match member.key.contains(&b'\\') {
-                true => Cow::Owned(json::unescape(member.key)),
-                false => String::from_utf8_lossy(member.key),
+            let name = match (member.key.contains(&b'\\'), self.surrogates(member.key)) {
+                (_, Some(bytes)) => Cow::Owned(bytes.escape_ascii().to_string()),
+                (true, None) => Cow::Owned(json::unescape(member.key)),
+                (false, None) => String::from_utf8_lossy(member.key),
             };
             let below = in_data || matches!(&*name, "arguments" | "structuredContent" | "content" | "contents");
             let Some(built) = self.step(Step::Name(name.clone()), member.value, below, false) else { continue };
+            if self.by.options.exact {
+                members.push((name, built));
+                continue;
+            }
             // If a name occurs twice, the last member counts, as in JSON parsers.
             if members.len() == FEW_MEMBERS && places.is_empty() {
                 places = members.iter().enumerate().map(|(place, (name, _))| (name.clone(), place)).collect();
@@ -334,6 +339,10 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
         if self.is_reference() {
             return self.builder.leaf(Leaf::Reference(&String::from_utf8_lossy(quoted)));
         }
+        let inner = quoted.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or_default();
+        if let Some(bytes) = self.surrogates(inner) {
+            return self.builder.leaf(Leaf::Raw(&bytes));
+        }
         if let Some((kind, form)) = self.known(&text, in_data)
             && self.is_volatile(kind, &text)
         {
@@ -349,6 +358,11 @@ impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
         let spans = self.volatile_parts(&text);
         let text = &*text;
         self.builder.leaf(if spans.is_empty() { Leaf::Text(text) } else { Leaf::Prose { text, spans: &spans } })
+    }
+
+    /// Returns the bytes of a string with lone surrogates, which no text can represent, if they are compared.
+    fn surrogates(&self, inner: &[u8]) -> Option<Vec<u8>> {
+        if self.by.options.exact { json::with_lone_surrogates(inner) } else { None }
     }
 
     /// Decodes a text in base64 that has volatile parts.
@@ -510,7 +524,7 @@ impl Step<'_> {
 }
 
 /// Returns the value of a number as digits and an exponent, the same for every notation.
-fn decimal(text: &str) -> Option<Cow<'_, str>> {
+pub(super) fn decimal(text: &str) -> Option<Cow<'_, str>> {
     let is_plain = (1..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_plain && (text.len() == 1 || !text.starts_with('0')) {
         return Some(Cow::Borrowed(text));

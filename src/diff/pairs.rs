@@ -38,6 +38,9 @@ const MAX_KNOWN: usize = 1 << 16;
 /// The key of a reference: the stream, the direction of the request, whether it is an id or a token, and its value.
 type Handle = (u32, Direction, bool, IdKey);
 
+/// The place of a message in its batch, from 1, and the number of messages in it; `None` if it is in no batch.
+type Batch = Option<(usize, usize)>;
+
 /// Collects the events of a reel, in order.
 #[derive(Debug)]
 pub struct Collector<'o> {
@@ -97,7 +100,7 @@ impl<'o> Collector<'o> {
     pub fn take(&mut self, event: &Event<'_>) {
         match event.header.kind {
             EventKind::Message if !self.reads(event.header.seq) => {}
-            EventKind::Message => self.take_text(event, event.body(), false),
+            EventKind::Message => self.take_text(event, event.body(), None),
             EventKind::Stderr if self.with_stderr => self.take_stderr(event),
             EventKind::StreamOpened => self.take_command(event.payload),
             _ => {}
@@ -208,17 +211,18 @@ impl<'o> Collector<'o> {
         unit.line = Some(text.into());
     }
 
-    fn take_text(&mut self, event: &Event<'_>, text: &[u8], in_batch: bool) {
+    fn take_text(&mut self, event: &Event<'_>, text: &[u8], batch: Batch) {
         let envelope = Envelope::scan(text);
         let direction = event.header.direction();
         match envelope.kind {
             MessageKind::Blank => {}
             // A batch with too many messages is one line.
-            MessageKind::Batch if !in_batch && is_comparable(text) => {
-                json::items(text).for_each(|item| self.take_text(event, item, true));
+            MessageKind::Batch if batch.is_none() && is_comparable(text) => {
+                let messages = json::items(text).count();
+                json::items(text).zip(1..).for_each(|(item, at)| self.take_text(event, item, Some((at, messages))));
             }
-            MessageKind::Request | MessageKind::Notification => self.take_call(event, text, &envelope, in_batch),
-            MessageKind::Result | MessageKind::Error => self.take_answer(event, text, &envelope, in_batch),
+            MessageKind::Request | MessageKind::Notification => self.take_call(event, text, &envelope, batch),
+            MessageKind::Result | MessageKind::Error => self.take_answer(event, text, &envelope, batch),
             MessageKind::Batch | MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise => {
                 let mut unit = Unit::new(UnitKind::Line, direction, event);
                 self.print(&mut unit, UnitSide::Line, text);
@@ -229,7 +233,13 @@ impl<'o> Collector<'o> {
         }
     }
 
-    fn take_call(&mut self, event: &Event<'_>, message: &[u8], envelope: &Envelope<'_>, in_batch: bool) {
+    /// Says where in a batch a message is, if that counts.
+    fn place_in(&self, batch: Batch) -> Option<String> {
+        let (at, messages) = batch.filter(|_| self.options.exact)?;
+        Some(format!("it is message {at} of {messages} in a batch"))
+    }
+
+    fn take_call(&mut self, event: &Event<'_>, message: &[u8], envelope: &Envelope<'_>, batch: Batch) {
         let direction = event.header.direction();
         let is_request = envelope.kind == MessageKind::Request;
         let kind = if is_request { UnitKind::Request } else { UnitKind::Notification };
@@ -238,11 +248,12 @@ impl<'o> Collector<'o> {
         unit.method = Some(self.name(method));
         unit.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
         unit.has_texts = self.keeps();
-        unit.in_batch = in_batch;
+        unit.in_batch = batch.is_some();
         if let (Some(spec), Some(params)) = (proposals::method_spec(method), envelope.params) {
             self.name_subject(&mut unit, spec, params);
         }
-        unit.oddities = self.oddities(&mut unit, UnitSide::Envelope, oddities(envelope, message));
+        let all = joined(oddities(envelope, message).into_iter().chain(self.place_in(batch)));
+        unit.oddities = self.oddities(&mut unit, UnitSide::Envelope, all);
         if let Some(params) = envelope.params {
             self.print(&mut unit, UnitSide::Params, params);
             unit.params = unit.has_texts.then(|| params.into());
@@ -277,7 +288,7 @@ impl<'o> Collector<'o> {
         unit.subject = Some(self.name(&label));
     }
 
-    fn take_answer(&mut self, event: &Event<'_>, message: &[u8], envelope: &Envelope<'_>, in_batch: bool) {
+    fn take_answer(&mut self, event: &Event<'_>, message: &[u8], envelope: &Envelope<'_>, batch: Batch) {
         let direction = event.header.direction();
         let is_error = envelope.kind == MessageKind::Error;
         let text = if is_error { envelope.error } else { envelope.result }.unwrap_or_default();
@@ -298,10 +309,9 @@ impl<'o> Collector<'o> {
         if unit.method.as_deref() == Some("roots/list") && !is_error {
             self.take_roots(text);
         }
-        let is_alone = in_batch && unit.kind == UnitKind::Request && !unit.in_batch;
+        let is_alone = batch.is_some() && unit.kind == UnitKind::Request && !unit.in_batch;
         let alone = is_alone.then(|| "it is in a batch, but its request is not".to_owned());
-        let all: Vec<String> = oddities(envelope, message).into_iter().chain(alone).collect();
-        let all = (!all.is_empty()).then(|| all.join("; "));
+        let all = joined(oddities(envelope, message).into_iter().chain(alone).chain(self.place_in(batch)));
         answer.oddities = self.oddities(&mut unit, UnitSide::Response, all);
         self.print(&mut unit, answer.side(), text);
         if unit.has_texts {
@@ -313,6 +323,10 @@ impl<'o> Collector<'o> {
             None => self.units.push(unit),
         }
     }
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
+    texts.reduce(|all, text| format!("{all}; {text}"))
 }
 
 /// Describes what is unusual about the envelope of a message; `None` if nothing is. Of members that JSON-RPC does not

@@ -5,6 +5,8 @@
 //! JSON that stays the same as long as the server does.
 
 pub(crate) mod compare;
+mod dialect;
+mod exact;
 mod extract;
 mod facets;
 mod items;
@@ -20,6 +22,7 @@ pub(crate) use likeness::{Likeness, renamed_tools};
 pub use rules::Effect;
 
 use crate::wire::escaping::indented_json;
+use crate::wire::json;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -180,14 +183,14 @@ impl Surface {
         if !parts.is_empty() {
             lock["incomplete"] = parts.into();
         }
-        let mut text = indented_json(&sorted(&lock));
+        let mut text = exact::written(&indented_json(&sorted(&lock)));
         text.push('\n');
         text
     }
 
     /// Returns whether a text is meant as a lock file.
     pub fn is_lock(text: &[u8]) -> bool {
-        text.trim_ascii_start().starts_with(b"{") && crate::wire::json::first_member(text, "surface").is_some()
+        text.trim_ascii_start().starts_with(b"{") && json::first_member(text, "surface").is_some()
     }
 
     /// Reads a lock file.
@@ -196,7 +199,8 @@ impl Surface {
     ///
     /// It is not JSON, or of another version, or its parts have other types.
     pub fn from_lock(text: &[u8]) -> Result<Self, String> {
-        let lock: Value = serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}"))?;
+        json::check(text).map_err(|error| format!("not valid JSON: {error}"))?;
+        let lock = exact::value_of(text);
         if lock["surface"] != VERSION {
             return Err(format!("surface is {}, but this mcpreel reads version {VERSION}", lock["surface"]));
         }
@@ -267,5 +271,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
+#[cfg(test)]
+mod promise;
 #[cfg(test)]
 mod tests;

@@ -337,6 +337,53 @@ fn spelling_counts_only_when_exact() {
 }
 
 #[test]
+fn what_parsers_drop_counts_only_when_exact() {
+    let exact = strict(|options| options.exact = true);
+    for (left, right) in [
+        (r#"{"a":"\ud800"}"#, r#"{"a":"\udfff"}"#),
+        (r#"{"a":"\ud800"}"#, r#"{"a":"\ufffd"}"#),
+        (r#"{"a":"x\udc00\ud800"}"#, r#"{"a":"x\ud800\ud800"}"#),
+        (r#"{"\ud800":1}"#, r#"{"\udfff":1}"#),
+        (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
+        (r#"{"a":2}"#, r#"{"a":1,"a":2}"#),
+        (r#"{"a":1,"a":2}"#, r#"{"a":3,"a":2}"#),
+        (r#"{"b":{"c":[{"a":1,"\u0061":2}]}}"#, r#"{"b":{"c":[{"a":2}]}}"#),
+    ] {
+        assert!(changes(left, right).is_empty(), "{left} {right}");
+        assert!(!changes_with(left, right, &exact).is_empty(), "{left} {right}");
+        assert!(changes_with(left, left, &exact).is_empty(), "{left}");
+    }
+    // Near it: another notation of the same text, and whole surrogate pairs.
+    for (left, right) in [
+        (r#"{"a":"\ud800"}"#, r#"{"\u0061":"\uD800"}"#),
+        (r#"{"a":"\ud83d\ude00"}"#, r#"{"a":"\uD83D\uDE00"}"#),
+        (r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#),
+    ] {
+        assert_eq!(changes_with(left, right, &exact), [""; 0], "{left} {right}");
+    }
+    assert_eq!(changes_with(r#"{"a":1,"a":2}"#, r#"{"a":2}"#, &exact), ["removed /a 1 -"]);
+}
+
+#[test]
+fn batches_count_only_when_exact() {
+    let one = r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"a":1}}"#;
+    let other = r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"a":2}}"#;
+    let single = [format!(">{one}"), format!(">{other}")];
+    let alone = [format!(">[{one}]"), format!(">[{other}]")];
+    let together = [format!(">[{one},{other}]")];
+    let exact = strict(|options| options.exact = true);
+    for (left, right) in [(&single[..], &alone[..]), (&alone, &together), (&together, &single)] {
+        assert!(diff(left, right).is_empty(), "{left:?} {right:?}");
+        assert!(!diff_with(left, right, &exact).is_empty(), "{left:?} {right:?}");
+        assert!(diff_with(left, left, &exact).is_empty(), "{left:?}");
+    }
+    let asked = |text: &str| [text.to_owned(), r#"<{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned()];
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let (left, right) = (asked(&format!(">{request}")), asked(&format!(">[{request}]")));
+    assert_eq!(diff_with(&left, &right, &exact).changed, 1);
+}
+
+#[test]
 fn ignored_places_never_count() {
     let ignoring = |pattern: &str| strict(|options| options.ignore.push(pattern.to_owned()));
     let (left, right) = (r#"{"tools":[{"name":"a","d":{"x":1}}],"k/k":1}"#, r#"{"tools":[{"name":"a"}],"k/k":2}"#);

@@ -5,7 +5,8 @@
 
 use super::text::BYTE_ORDER_MARK;
 use super::tree;
-use serde::de::IgnoredAny;
+use serde::Deserializer;
+use serde::de::{IgnoredAny, Visitor};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 
@@ -377,6 +378,28 @@ pub fn unescape(inner: &[u8]) -> String {
     serde_json::from_slice(&quoted).unwrap_or_else(|_| unescape_lossy(inner))
 }
 
+/// Returns the contents of a string with lone surrogates as bytes, in WTF-8; `None` if it has none.
+pub(crate) fn with_lone_surrogates(inner: &[u8]) -> Option<Vec<u8>> {
+    struct Bytes;
+    impl Visitor<'_> for Bytes {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("a string")
+        }
+
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(bytes.to_vec())
+        }
+    }
+    memchr::memmem::find(inner, b"\\u")?;
+    let quoted = [b"\"", inner, b"\""].concat();
+    if serde_json::from_slice::<String>(&quoted).is_ok() {
+        return None;
+    }
+    serde_json::Deserializer::from_slice(&quoted).deserialize_bytes(Bytes).ok()
+}
+
 fn unescape_lossy(inner: &[u8]) -> String {
     let text = String::from_utf8_lossy(inner);
     let mut out = String::with_capacity(text.len());
@@ -427,20 +450,28 @@ pub fn value_of(text: &[u8]) -> Value {
         return Value::Null;
     }
     let is_json = || serde_json::from_slice::<IgnoredAny>(text).is_ok();
-    let tolerant = || if is_json() { representable(text.trim_ascii(), MAX_DEPTH) } else { Value::Null };
+    let tolerant = || if is_json() { representable(text.trim_ascii(), MAX_DEPTH, |_| None) } else { Value::Null };
     serde_json::from_slice(text).unwrap_or_else(|_| tolerant())
 }
 
-fn representable(text: &[u8], depth: usize) -> Value {
+/// Reads JSON as [`value_of`] does, with other values for some numbers.
+pub(crate) fn value_with_numbers(text: &[u8], number: fn(&[u8]) -> Option<Value>) -> Value {
+    if tree::fits(text).is_err() || serde_json::from_slice::<IgnoredAny>(text).is_err() {
+        return Value::Null;
+    }
+    representable(text.trim_ascii(), MAX_DEPTH, number)
+}
+
+fn representable(text: &[u8], depth: usize, number: fn(&[u8]) -> Option<Value>) -> Value {
     match (text, depth.checked_sub(1)) {
         ([b'{', ..], Some(depth)) => {
-            let member = |member: Member<'_>| (unescape(member.key), representable(member.value, depth));
+            let member = |member: Member<'_>| (unescape(member.key), representable(member.value, depth, number));
             Value::Object(members(text).map(member).collect())
         }
-        ([b'[', ..], Some(depth)) => items(text).map(|item| representable(item, depth)).collect(),
+        ([b'[', ..], Some(depth)) => items(text).map(|item| representable(item, depth, number)).collect(),
         ([b'"', inner @ .., b'"'], _) => Value::String(unescape(inner)),
         ([b'{' | b'[', ..], None) => Value::Null,
-        _ => serde_json::from_slice(text).unwrap_or_else(|_| {
+        _ => number(text).or_else(|| serde_json::from_slice(text).ok()).unwrap_or_else(|| {
             let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
             number.map(|number| number.clamp(f64::MIN, f64::MAX)).into()
         }),

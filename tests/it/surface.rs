@@ -161,3 +161,36 @@ fn a_lost_definition_behind_a_kept_reference_is_breaking() {
     stage.ok(&["diff", "--surface", "both.jsonl", "both.jsonl"]);
     stage.ok(&["diff", "--surface", "neither.jsonl", "neither.jsonl"]);
 }
+
+#[test]
+fn numbers_are_compared_as_they_were_written() {
+    let stage = Stage::new();
+    let schema = |limit: &str| {
+        let text = session(&tool("number"));
+        text.replace(r#"{"type":"number"}"#, &format!(r#"{{"type":"number",{limit}}}"#))
+    };
+    for (old, new, rule) in [
+        (r#""maximum":9007199254740993"#, r#""maximum":9007199254740992"#, "input/bound-tightened"),
+        (r#""maximum":9007199254740993.0"#, r#""maximum":9007199254740992.0"#, "input/bound-tightened"),
+        (r#""maximum":1e400"#, r#""maximum":1e401"#, "input/undecided"),
+        (r#""const":9007199254740993.0"#, r#""const":9007199254740992.0"#, "input/values-removed"),
+        (r#""enum":[18446744073709551617]"#, r#""enum":[18446744073709551616]"#, "input/values-removed"),
+    ] {
+        stage.write("a.jsonl", schema(old));
+        stage.write("b.jsonl", schema(new));
+        let output = stage.run(&["diff", "--surface", "a.jsonl", "b.jsonl"], "");
+        assert!(output.code() == 1 && text(&output.stdout).contains(rule), "{old} {new} {output:?}");
+        // A lock file keeps them.
+        stage.ok(&["diff", "--surface", "--update", "a.lock.json", "a.jsonl"]);
+        stage.ok(&["diff", "--surface", "a.lock.json", "a.jsonl", "--fail-on", "any"]);
+        assert_eq!(stage.run(&["diff", "--surface", "a.lock.json", "b.jsonl"], "").code(), 1, "{old} {new}");
+    }
+    for (old, new) in [(r#""maximum":1e400"#, r#""maximum":10E399"#), (r#""maximum":10"#, r#""maximum":1e1"#)] {
+        stage.write("a.jsonl", schema(old));
+        stage.write("b.jsonl", schema(new));
+        stage.ok(&["diff", "--surface", "a.jsonl", "b.jsonl", "--fail-on", "any"]);
+    }
+    stage.write("a.jsonl", schema(r#""maximum":1e400"#));
+    stage.ok(&["diff", "--surface", "--update", "a.lock.json", "a.jsonl"]);
+    assert!(text(&stage.read("a.lock.json")).contains("\"maximum\": 1e400"));
+}

@@ -3,7 +3,7 @@
 use super::likeness::renamed_tools;
 use super::rules::*;
 use super::schema::{Delta, from_to};
-use super::{List, ListKind, Surface, items};
+use super::{List, ListKind, Surface, exact, items};
 use crate::wire::text::counted;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -116,7 +116,7 @@ fn not_listed(kind: ListKind, side: &str) -> String {
 
 impl SurfaceReport {
     fn add(&mut self, kind: &'static str, name: &str, delta: Delta, sides: [Option<&Value>; 2]) {
-        let [left, right] = sides.map(|side| side?.pointer(&delta.place).cloned());
+        let [left, right] = sides.map(|side| side?.pointer(&delta.place).map(exact::shown));
         let Delta { rule, place, seen } = delta;
         self.changes.push(SurfaceChange { rule, kind, name: name.to_owned(), place, seen, left, right });
     }

@@ -1,6 +1,6 @@
 //! Extracts the surface of a server from a session: from the handshake, and from the results of the methods that list.
 
-use super::{List, ListKind, Surface};
+use super::{List, ListKind, Surface, exact};
 use crate::protocol::revision::meta;
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
@@ -100,7 +100,7 @@ impl Extractor {
             self.whole.insert(kind, text.into());
             return;
         }
-        let result = json::value_of(text);
+        let result = exact::value_of(text);
         if result.is_null() {
             return;
         }
@@ -151,7 +151,7 @@ impl Extractor {
     pub fn finish(mut self) -> Surface {
         for (kind, text) in self.whole {
             let mut list = List::default();
-            list.add_page(kind, &json::value_of(&text));
+            list.add_page(kind, &exact::value_of(&text));
             self.surface.lists.insert(kind, list);
         }
         for ((_, kind), list) in self.open {

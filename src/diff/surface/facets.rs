@@ -81,10 +81,24 @@ impl Number {
     fn order(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Whole(one), Self::Whole(other)) => one.cmp(&other),
+            (Self::Whole(one), Self::Float(other)) => whole_and_float(one, other),
+            (Self::Float(one), Self::Whole(other)) => whole_and_float(other, one).reverse(),
             // JSON has no NaN.
-            _ => self.float().partial_cmp(&other.float()).unwrap_or(Ordering::Equal),
+            (Self::Float(_), Self::Float(_)) => self.float().partial_cmp(&other.float()).unwrap_or(Ordering::Equal),
         }
     }
+}
+
+/// Beyond this, floating-point numbers are no `i128`.
+const HUGE: f64 = 1e38;
+
+fn whole_and_float(whole: i128, float: f64) -> Ordering {
+    if float.abs() > HUGE {
+        return 0.0_f64.total_cmp(&float);
+    }
+    // It is within the limits.
+    let near = float.floor() as i128;
+    whole.cmp(&near).then(if float.fract() == 0.0 { Ordering::Equal } else { Ordering::Less })
 }
 
 /// The values at one end of a range.
@@ -131,9 +145,11 @@ impl Limit {
             Number::Whole(number) => number.saturating_add(step),
             Number::Float(number) => {
                 let near = if is_lower { number.ceil() } else { number.floor() };
-                // A larger limit excludes all integers of JSON alike.
-                let near = near as i128;
-                near.saturating_add(if number.fract() == 0.0 { step } else { 0 })
+                if near.abs() > HUGE {
+                    return self;
+                }
+                // It is within the limits.
+                (near as i128).saturating_add(if number.fract() == 0.0 { step } else { 0 })
             }
         };
         Self { number: Number::Whole(number), is_open: false, ..self }
@@ -175,6 +191,13 @@ fn range(
 }
 
 fn bound(keyword: &str, old: Option<&Value>, new: Option<&Value>, are_integers: bool) -> Option<Shift> {
+    if keyword == "minContains" {
+        let number = |value: Option<&Value>| value.map_or(Some(Number::Whole(1)), Number::of);
+        return match (number(old), number(new)) {
+            (Some(old), Some(new)) => moved(true, old.order(new)),
+            _ => (old != new).then_some(Shift::Unknown),
+        };
+    }
     let is_limit = |value: &&Value| !is_no_limit(keyword, value, are_integers);
     match (old.filter(is_limit), new.filter(is_limit)) {
         (None, None) => None,
@@ -183,7 +206,7 @@ fn bound(keyword: &str, old: Option<&Value>, new: Option<&Value>, are_integers: 
         (Some(old), Some(new)) if old == new => None,
         (Some(old), Some(new)) => match (Number::of(old), Number::of(new)) {
             (Some(old), Some(new)) if old.order(new) == Ordering::Equal => None,
-            (Some(old), Some(new)) if keyword == "multipleOf" => Some(multiple(old.float(), new.float())),
+            (Some(old), Some(new)) if keyword == "multipleOf" => Some(multiple(old, new)),
             (Some(old), Some(new)) => moved(LOWER.contains(&keyword), old.order(new)),
             _ => Some(Shift::Unknown),
         },
@@ -198,10 +221,14 @@ fn moved(is_lower: bool, order: Ordering) -> Option<Shift> {
     }
 }
 
-fn multiple(old: f64, new: f64) -> Shift {
-    if new % old == 0.0 {
+fn multiple(old: Number, new: Number) -> Shift {
+    let is_multiple = |one: Number, other: Number| match (one, other) {
+        (Number::Whole(one), Number::Whole(other)) => other != 0 && one % other == 0,
+        _ => one.float() % other.float() == 0.0,
+    };
+    if is_multiple(new, old) {
         Shift::Narrower
-    } else if old % new == 0.0 {
+    } else if is_multiple(old, new) {
         Shift::Wider
     } else {
         Shift::Unknown
@@ -212,8 +239,6 @@ fn multiple(old: f64, new: f64) -> Shift {
 fn is_no_limit(keyword: &str, value: &Value, are_integers: bool) -> bool {
     let nothing = match keyword {
         "minLength" | "minItems" | "minProperties" => Some(0.0),
-        // The default.
-        "minContains" => Some(1.0),
         "multipleOf" if are_integers => Some(1.0),
         _ => None,
     };
@@ -266,7 +291,9 @@ mod tests {
             ),
             (json!({"multipleOf": 2}), json!({"multipleOf": 2.0}), None),
             (json!({"minContains": 1}), json!({}), None),
-            (json!({"minContains": 0}), json!({}), Some(Shift::Wider)),
+            (json!({"minContains": 0}), json!({}), Some(Shift::Narrower)),
+            (json!({}), json!({"minContains": 2}), Some(Shift::Narrower)),
+            (json!({"minimum": 1e39}), json!({"minimum": 1e40}), Some(Shift::Narrower)),
             (json!({"exclusiveMinimum": 0}), json!({"minimum": 0}), Some(Shift::Wider)),
             (json!({"maximum": 9}), json!({"exclusiveMaximum": 9}), Some(Shift::Narrower)),
             (json!({"exclusiveMinimum": 0}), json!({"minimum": 1}), Some(Shift::Narrower)),

@@ -1,11 +1,14 @@
 //! Compares two JSON Schemas: is what was valid before still valid (for inputs), and can anything be valid that was not
 //! before (for outputs)?
 
+use super::dialect::{are_comparable, modern};
+use super::exact;
 use super::facets::{self, Moved, PATTERNS, Shift};
 use super::rules::*;
-use super::shape::{Shape, Union, bare_member, covers, definitions, has_own_ids, is_annotation, resolve, unfolded};
+use super::shape::{Shape, Union, canonical, covers, definitions, has_own_ids, is_annotation, resolve, unfolded};
 use crate::wire::text::excerpt;
 use serde_json::{Map, Value};
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
 /// Schemas that are nested more deeply are compared as a whole.
@@ -23,9 +26,6 @@ const MAX_VALUES: usize = 20;
 /// A reference to the document that it is in.
 const WHOLE: &str = r##"{"$ref":"#"}"##;
 
-/// Below this, every integer is a floating-point number of its own.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
 /// At most this many findings for one schema.
 const MAX_FOUND: usize = 1000;
 
@@ -41,6 +41,9 @@ pub(super) enum Side {
 /// A rule for inputs, and the one for outputs.
 type Pair = (&'static SurfaceRule, &'static SurfaceRule);
 
+/// Members that are not listed are allowed.
+const EXTRA_ALLOWED: Pair = (&INPUT_EXTRA_ALLOWED, &RESULT_EXTRA_ALLOWED);
+
 /// One difference of two schemas.
 #[derive(Debug)]
 pub(super) struct Delta {
@@ -54,9 +57,15 @@ pub(super) struct Delta {
 
 /// Compares two schemas.
 pub(super) fn compare(side: Side, old: &Value, new: &Value) -> Vec<Delta> {
+    let (before, after) = (modern(old), modern(new));
+    let (old, new) = (&*before, &*after);
     // The document itself is being compared.
     let seen = HashSet::from([(WHOLE.to_owned(), WHOLE.to_owned())]);
     let mut walker = Walker { side, roots: [old, new], place: String::new(), seen, depth: 0, found: Vec::new() };
+    if !are_comparable(old, new) {
+        let seen = from_to("$schema", old.get("$schema"), new.get("$schema"));
+        walker.report_keyword("$schema", (&INPUT_UNDECIDED, &RESULT_UNDECIDED), seen);
+    }
     walker.schemas(old, new);
     // A reference inside of such a schema leads to that schema's own definitions.
     let has_own_ids = has_own_ids(old) || has_own_ids(new);
@@ -114,6 +123,13 @@ impl Walker<'_> {
             }
             return;
         }
+        let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+        if !is_schema(old) || !is_schema(new) {
+            if canonical(old) != canonical(new) {
+                self.undecided("what is no schema changed");
+            }
+            return;
+        }
         let refers = |schema: &Value| schema.get("$ref").is_some();
         if (refers(old) || refers(new)) && !self.seen.insert((canonical(old), canonical(new))) {
             return;
@@ -135,10 +151,10 @@ impl Walker<'_> {
             return self.undecided("a reference leads to no definition");
         }
         self.annotations(&one.rest, &other.rest);
-        self.null(&one, &other);
         if self.one_became_union(&one, &other) {
             return;
         }
+        self.null(&one, &other);
         if !self.types(&one, &other) {
             return;
         }
@@ -169,15 +185,27 @@ impl Walker<'_> {
         }
     }
 
+    /// Compares whether null is valid, unless that follows from the types.
     fn null(&mut self, old: &Shape, new: &Shape) {
-        if old.nullable && !new.nullable && !new.is_any() && !new.allows_null() {
-            self.report((&INPUT_NULL_REFUSED, &RESULT_NULL_REFUSED), "null is no longer valid");
-        } else if new.nullable && !old.nullable && !old.is_any() && !old.allows_null() {
-            self.report((&INPUT_NULL_ALLOWED, &RESULT_NULL_ALLOWED), "null is now valid");
+        let is_by_type =
+            |wide: &Shape, narrow: &Shape| wide.types.is_none() && (narrow.types.is_some() || wide.is_any());
+        let is_known = old.is_null() || new.is_null() || is_by_type(old, new) || is_by_type(new, old);
+        if !is_known {
+            self.nullable(old.nullable, new.nullable);
         }
     }
 
-    /// Compares the types. Returns whether they have any in common, so that comparing further makes sense.
+    /// Compares whether null is valid; `None` if that depends.
+    fn nullable(&mut self, old: Option<bool>, new: Option<bool>) {
+        let rank = |nullable: Option<bool>| nullable.map_or(1, |it| if it { 2 } else { 0 });
+        match rank(old).cmp(&rank(new)) {
+            Ordering::Greater => self.report((&INPUT_NULL_REFUSED, &RESULT_NULL_REFUSED), "null is no longer valid"),
+            Ordering::Less => self.report((&INPUT_NULL_ALLOWED, &RESULT_NULL_ALLOWED), "null is now valid"),
+            Ordering::Equal => {}
+        }
+    }
+
+    /// Compares the types. Returns whether more can be said.
     fn types(&mut self, old: &Shape, new: &Shape) -> bool {
         if old.values.is_some() && new.values.is_some() {
             return true;
@@ -188,15 +216,19 @@ impl Walker<'_> {
             Some(types) => types.iter().cloned().collect::<Vec<_>>().join(" or "),
         };
         let (before, after) = (old.types.as_ref(), new.types.as_ref());
+        let adds = |types: &BTreeSet<String>, to: &BTreeSet<String>, shape: &Shape| {
+            let is_known = |found: &str| covers(to, found) || found == "null" && shape.nullable == Some(true);
+            types.iter().any(|found| !is_known(found))
+        };
         let lost = match (before, after) {
             (_, None) => false,
-            (None, Some(_)) => !new.is_any(),
-            (Some(before), Some(after)) => before.iter().any(|found| !covers(after, found)),
+            (None, Some(_)) => true,
+            (Some(before), Some(after)) => adds(before, after, new),
         };
         let gained = match (before, after) {
             (None, _) => false,
             (Some(_), None) => true,
-            (Some(before), Some(after)) => after.iter().any(|found| !covers(before, found)),
+            (Some(before), Some(after)) => adds(after, before, old),
         };
         let seen = format!("{} became {}", named(before), named(after));
         if lost {
@@ -205,19 +237,21 @@ impl Walker<'_> {
         if gained {
             self.report_keyword("type", (&INPUT_TYPE_WIDENED, &RESULT_TYPE_WIDENED), seen);
         }
+        let is_nothing =
+            |shape: &Shape| shape.nullable == Some(false) && shape.types.as_ref().is_some_and(BTreeSet::is_empty);
         match (before, after) {
-            (Some(before), Some(after)) => {
-                before.iter().any(|found| covers(after, found)) || after.iter().any(|found| covers(before, found))
-            }
-            // With `any type` on one side, the other's constraints are all new or all gone.
-            (None, None) => true,
-            _ => false,
+            // If one side accepts anything or nothing, the other's constraints are all new or all gone.
+            _ if is_nothing(old) || is_nothing(new) => false,
+            (None, Some(_)) => !old.is_any(),
+            (Some(_), None) => !new.is_any(),
+            _ => !(lost && gained),
         }
     }
 
     fn values(&mut self, old: &Shape, new: &Shape) {
         let all = |values: &[Value]| {
-            let texts: Vec<String> = values.iter().take(MAX_VALUES).map(Value::to_string).collect();
+            let texts: Vec<String> =
+                values.iter().take(MAX_VALUES).map(|value| exact::written(&value.to_string())).collect();
             excerpt(&texts.join(", "), 2 * MAX_SHOWN)
         };
         let without = |values: &[Value], others: &[Value]| -> Vec<Value> {
@@ -285,7 +319,7 @@ impl Walker<'_> {
         for name in before.union(&after) {
             self.below(&["properties", name], |walker| match (before.contains(name), after.contains(name)) {
                 (true, true) => walker.property(name, old, new),
-                (true, false) => walker.property_removed(name, new),
+                (true, false) => walker.property_removed(name, old, new),
                 _ => walker.property_added(name, old, new),
             });
         }
@@ -303,35 +337,53 @@ impl Walker<'_> {
             }
             _ => {}
         }
-        let any = Value::Bool(true);
-        let schema = |shape: &Shape| shape.rest.get("properties").and_then(|all| all.get(name)).cloned();
-        self.schemas(&schema(old).unwrap_or_else(|| any.clone()), &schema(new).unwrap_or(any));
+        let (one, other) = (listed(old, name), listed(new, name));
+        if one.is_none() && other.is_none() {
+            return;
+        }
+        // Which of them are about a member depends on its name.
+        let is_by_name = |schema: Option<&Value>, shape: &Shape| schema.is_none() && has_patterns(shape);
+        if is_by_name(one, old) || is_by_name(other, new) {
+            return self.undecided(format!("`patternProperties` may be about `{name}`"));
+        }
+        let (extra, others_extra) = (extra_of(old), extra_of(new));
+        self.schemas(one.unwrap_or(&extra), other.unwrap_or(&others_extra));
     }
 
-    fn property_removed(&mut self, name: &str, new: &Shape) {
+    fn property_removed(&mut self, name: &str, old: &Shape, new: &Shape) {
         let seen = format!("`{name}` was removed");
-        match extra_of(new) {
+        let extra = extra_of(new);
+        match extra {
             Value::Bool(false) => self.report((&INPUT_REFUSED, &RESULT_REMOVED), seen),
             _ => self.report((&INPUT_REMOVED, &RESULT_REMOVED), seen),
+        }
+        if self.side == Side::Input && extra.is_object() {
+            self.schemas(listed(old, name).unwrap_or(&Value::Bool(true)), &extra);
         }
     }
 
     fn property_added(&mut self, name: &str, old: &Shape, new: &Shape) {
-        let schema = new.rest.get("properties").and_then(|all| all.get(name)).cloned().unwrap_or(Value::Bool(true));
+        let schema = listed(new, name).cloned().unwrap_or(Value::Bool(true));
         let takes_any = Shape::of(&schema, self.roots[1]).is_any() && schema.get("$ref").is_none();
         let pair: Pair = if is_required(new, name) {
             (&INPUT_REQUIRED_ADDED, &RESULT_ADDED)
-        } else if allows_extra_explicitly(old) && !takes_any {
+        } else if (allows_extra_explicitly(old) || has_patterns(old)) && !takes_any {
             (&INPUT_CLAIMED, &RESULT_ADDED)
         } else {
             (&INPUT_ADDED, &RESULT_ADDED)
         };
         self.report(pair, format!("`{name}` was added"));
+        let extra = extra_of(old);
+        match (self.side, &extra) {
+            (Side::Output, Value::Bool(false)) => self.report(EXTRA_ALLOWED, "extra members were refused before"),
+            (Side::Output, Value::Object(_)) => self.schemas(&extra, &schema),
+            _ => {}
+        }
     }
 
     fn extra(&mut self, old: &Shape, new: &Shape) {
         let refused: Pair = (&INPUT_EXTRA_REFUSED, &RESULT_EXTRA_REFUSED);
-        let allowed: Pair = (&INPUT_EXTRA_ALLOWED, &RESULT_EXTRA_ALLOWED);
+        let allowed = EXTRA_ALLOWED;
         self.below(&["additionalProperties"], |walker| match (&extra_of(old), &extra_of(new)) {
             (Value::Bool(one), Value::Bool(other)) if one == other => {}
             (_, Value::Bool(false)) => walker.report(refused, "extra members are refused"),
@@ -393,6 +445,7 @@ impl Walker<'_> {
             (Some(union), None) if old.is_pure_union() => self.unions(Some(union), Some(&alone(new))),
             _ => return false,
         }
+        self.nullable(old.surely_nullable(), new.surely_nullable());
         true
     }
 
@@ -430,34 +483,66 @@ impl Walker<'_> {
             (Some(_), None) => return self.report(widened, "no alternative has to match any more"),
             (Some(old), Some(new)) => (old, new),
         };
+        let [old_root, new_root] = self.roots;
+        let (was_exclusive, is_exclusive) = (is_exclusive(old, old_root), is_exclusive(new, new_root));
+        if was_exclusive || is_exclusive {
+            return self.exclusive((old, was_exclusive), (new, is_exclusive));
+        }
         let (gone, come) = self.unmatched(&old.branches, &new.branches, new.keyword);
         if let ([one], [(at, other)]) = (&gone[..], &come[..]) {
             return self.below(&[new.keyword, &at.to_string()], |walker| walker.schemas(&one.1, other));
         }
-        // With oneOf, a value that matches two alternatives is invalid.
-        let is_small = old.branches.len() + new.branches.len() <= MAX_BRANCHES;
-        let is_exclusive = [old, new].iter().any(|union| union.keyword == "oneOf" && union.branches.len() > 1);
-        for (keyword, branches, others, pair, what) in [
-            (old.keyword, gone, &new.branches, narrowed, "an alternative was removed"),
-            (new.keyword, come, &old.branches, widened, "an alternative was added"),
+        for (keyword, branches, pair, what) in [
+            (old.keyword, gone, narrowed, "an alternative was removed"),
+            (new.keyword, come, widened, "an alternative was added"),
         ] {
-            for (at, branch) in branches {
-                let is_decided = || is_small && others.iter().all(|other| are_disjoint(&branch, other));
-                let pair = if is_exclusive && !is_decided() { (&INPUT_UNDECIDED, &RESULT_UNDECIDED) } else { pair };
+            for (at, _) in branches {
                 self.below(&[keyword, &at.to_string()], |walker| walker.report(pair, what));
             }
         }
     }
 
+    /// Compares alternatives of which a valid value may match only one, though it may match several.
+    fn exclusive(&mut self, (old, was_exclusive): (&Union, bool), (new, is_exclusive): (&Union, bool)) {
+        let keys = |union: &Union, root| {
+            let mut keys: Vec<String> = union.branches.iter().map(|branch| key(branch, root)).collect();
+            keys.sort();
+            keys
+        };
+        let [old_root, new_root] = self.roots;
+        let (before, after) = (keys(old, old_root), keys(new, new_root));
+        let has_all = |keys: &[String], others: &[String]| others.iter().all(|key| keys.contains(key));
+        let (pair, seen): (Pair, _) = match (was_exclusive, is_exclusive) {
+            (true, true) if before == after => return,
+            (false, true) if has_all(&before, &after) => {
+                ((&INPUT_UNION_NARROWED, &RESULT_UNION_NARROWED), "only one alternative may match now")
+            }
+            (true, false) if has_all(&after, &before) => {
+                ((&INPUT_UNION_WIDENED, &RESULT_UNION_WIDENED), "several alternatives may match now")
+            }
+            _ => {
+                ((&INPUT_UNDECIDED, &RESULT_UNDECIDED), "a value may match several alternatives, of which some changed")
+            }
+        };
+        self.report_keyword(new.keyword, pair, seen);
+    }
+
     fn other_keywords(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
         let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let is_compared = |name: &str| {
+            is_compared(name)
+                && [old, new].into_iter().filter_map(|members| members.get(name)).all(|value| is_sound(name, value))
+        };
         for name in names.into_iter().filter(|name| !is_compared(name)) {
             let [old_root, new_root] = self.roots;
             let means = |members: &Map<String, Value>, root: &Value| {
-                let value = members.get(name).map(|value| bare_member(name, value))?;
+                let value = members.get(name)?;
                 // Where a dynamic reference leads depends on everything around it.
                 let is_dynamic = ["$dynamicRef", "$recursiveRef"].contains(&name.as_str());
-                Some((key(&value, root), is_dynamic.then(|| canonical(root))))
+                // And so does what was not evaluated.
+                let around = name.starts_with("unevaluated").then(|| Value::Object(members.clone()));
+                let alone = || Value::Object([(name.clone(), value.clone())].into_iter().collect());
+                Some((key(&around.unwrap_or_else(alone), root), is_dynamic.then(|| canonical(root))))
             };
             if means(old, old_root) != means(new, new_root) {
                 self.below(&[name], |walker| walker.undecided(format!("`{name}` changed")));
@@ -467,9 +552,19 @@ impl Walker<'_> {
 }
 
 impl Shape {
-    /// Returns whether null is one of its own types.
-    fn allows_null(&self) -> bool {
+    /// Returns whether only null is valid.
+    fn is_null(&self) -> bool {
         self.types.as_ref().is_some_and(|types| types.contains("null"))
+    }
+}
+
+/// Returns whether a keyword has a value that means something.
+fn is_sound(name: &str, value: &Value) -> bool {
+    match name {
+        "properties" => value.is_object(),
+        "required" => value.as_array().is_some_and(|names| names.iter().all(Value::is_string)),
+        "prefixItems" | "allOf" => value.is_array(),
+        _ => true,
     }
 }
 
@@ -482,6 +577,15 @@ fn is_compared(name: &str) -> bool {
 fn required(shape: &Shape) -> impl Iterator<Item = String> {
     let names = shape.rest.get("required").and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str).map(str::to_owned)
+}
+
+/// Returns the schema of a member that `properties` lists.
+fn listed<'a>(shape: &'a Shape, name: &str) -> Option<&'a Value> {
+    shape.rest.get("properties")?.get(name)
+}
+
+fn has_patterns(shape: &Shape) -> bool {
+    shape.rest.contains_key("patternProperties")
 }
 
 fn is_required(shape: &Shape, name: &str) -> bool {
@@ -521,50 +625,74 @@ fn as_schema(shape: &Shape) -> Value {
 
 type Branches = Vec<(usize, Value)>;
 
-/// Returns a value as text that is the same for equal values.
-fn canonical(value: &Value) -> String {
-    super::sorted(&plain(value)).to_string()
-}
-
-/// Writes numbers without a fraction as integers: in JSON Schema, `1.0` is `1`.
-fn plain(value: &Value) -> Value {
-    match value {
-        // It is exact within the limit.
-        Value::Number(number) => {
-            match number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT) {
-                Some(float) => Value::from(float as i64),
-                None => value.clone(),
-            }
-        }
-        Value::Array(items) => items.iter().map(plain).collect(),
-        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
-        other => other.clone(),
-    }
-}
-
 /// Returns a text that is the same for schemas that mean the same, with the definitions that they refer to.
 fn key(schema: &Value, root: &Value) -> String {
     canonical(&unfolded(schema, root))
 }
 
-/// Returns whether no value can match both schemas: their types differ, or a required member has different constants.
-fn are_disjoint(one: &Value, other: &Value) -> bool {
-    let (left, right) = (Shape::of(one, &Value::Null), Shape::of(other, &Value::Null));
-    if let (Some(types), Some(others)) = (&left.types, &right.types)
-        && !types.iter().any(|found| covers(others, found))
-        && !others.iter().any(|found| covers(types, found))
-    {
+/// Returns whether a value that matches two alternatives is invalid, and there may be such a value.
+fn is_exclusive(union: &Union, root: &Value) -> bool {
+    if union.keyword != "oneOf" || union.branches.len() < 2 {
+        return false;
+    }
+    let shape = |branch| resolve(branch, root).ok().map(|schema| Shape::of(&schema, root));
+    let shapes: Option<Vec<Shape>> = union
+        .branches
+        .iter()
+        .take(MAX_BRANCHES + 1)
+        .map(shape)
+        .collect::<Option<_>>()
+        .filter(|shapes: &Vec<_>| shapes.len() <= MAX_BRANCHES);
+    let are_apart = |shapes: Vec<Shape>| {
+        let rest = |at: usize| shapes.iter().skip(at + 1);
+        shapes.iter().enumerate().all(|(at, one)| rest(at).all(|other| are_disjoint(one, other, root)))
+    };
+    !shapes.is_some_and(are_apart)
+}
+
+/// Returns whether certainly no value matches both schemas: their types or values differ, or those of a required member.
+fn are_disjoint(one: &Shape, other: &Shape, root: &Value) -> bool {
+    if have_nothing_in_common(one, other) {
         return true;
     }
-    required(&left).filter(|name| is_required(&right, name)).any(|name| {
-        let values = |schema: &Value| Shape::of(&schema["properties"][&name], &Value::Null).values;
-        matches!((values(one), values(other)), (Some(one), Some(other)) if one.iter().all(|value| !other.contains(value)))
-    })
+    let is_object = |shape: &Shape| {
+        let types = shape.types.as_ref();
+        shape.nullable == Some(false) && types.is_some_and(|types| types.iter().all(|name| name == "object"))
+    };
+    (is_object(one) || is_object(other))
+        && required(one).filter(|name| is_required(other, name)).any(|name| {
+            let member = |shape: &Shape| {
+                let schema = listed(shape, &name).and_then(|schema| resolve(schema, root).ok())?;
+                Some(Shape::of(&schema, root))
+            };
+            matches!((member(one), member(other)), (Some(one), Some(other)) if have_nothing_in_common(&one, &other))
+        })
+}
+
+/// Returns whether two schemas have other types or values.
+fn have_nothing_in_common(one: &Shape, other: &Shape) -> bool {
+    if one.nullable != Some(false) && other.nullable != Some(false) {
+        return false;
+    }
+    let types = match (&one.types, &other.types) {
+        (Some(types), Some(others)) => {
+            !types.iter().any(|found| covers(others, found)) && !others.iter().any(|found| covers(types, found))
+        }
+        _ => false,
+    };
+    let values = match (&one.values, &other.values) {
+        (Some(values), Some(others)) => {
+            let others: HashSet<String> = others.iter().map(canonical).collect();
+            !values.iter().any(|value| others.contains(&canonical(value)))
+        }
+        _ => false,
+    };
+    types || values
 }
 
 /// Says what happened to the value of a member.
 pub(super) fn from_to(what: &str, old: Option<&Value>, new: Option<&Value>) -> String {
-    let short = |value: &Value| excerpt(&value.to_string(), MAX_SHOWN);
+    let short = |value: &Value| excerpt(&exact::written(&value.to_string()), MAX_SHOWN);
     match (old, new) {
         (Some(old), Some(new)) => format!("{what} {} became {}", short(old), short(new)),
         (None, Some(new)) => format!("{what} {} was added", short(new)),

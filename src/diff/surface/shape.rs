@@ -1,5 +1,7 @@
 //! A schema in a form that can be compared: references resolved, and all spellings of the same thing made one.
 
+use super::exact;
+use super::facets::{PATTERNS, is_bound};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashSet};
 use url::Url;
@@ -66,11 +68,11 @@ pub(super) struct Union {
 /// A schema in a form that can be compared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shape {
-    /// The types other than null; `None` for any.
+    /// The types other than null, unless only null is valid; `None` for any.
     pub types: Option<BTreeSet<String>>,
-    /// Whether null was accepted explicitly.
-    pub nullable: bool,
-    /// The values that `enum` or `const` lists, without null.
+    /// Whether null is valid; `None` if the alternatives decide that.
+    pub nullable: Option<bool>,
+    /// The values that `enum` or `const` lists, without null and without those of other types.
     pub values: Option<Vec<Value>>,
     /// The alternatives.
     pub union: Option<Union>,
@@ -88,24 +90,35 @@ impl Shape {
     fn within(schema: &Value, root: &Value, hops: usize) -> Self {
         let mut rest = match schema {
             Value::Object(members) => members.clone(),
-            Value::Bool(false) => return Self { types: Some(BTreeSet::new()), ..Self::default() },
+            Value::Bool(false) => {
+                return Self { types: Some(BTreeSet::new()), nullable: Some(false), ..Self::default() };
+            }
             _ => Map::new(),
         };
-        let mut nullable = rest.shift_remove("nullable") == Some(Value::Bool(true));
-        let union = take_union(&mut rest, root, &mut nullable, hops);
-        let mut types = rest.shift_remove("type").and_then(type_set);
+        merge_conditions(&mut rest);
+        let is_nullable = take_nullable(&mut rest);
+        let own = admits_null(&rest);
+        let (union, by_union) = take_union(&mut rest, root, hops);
+        let mut types = take_types(&mut rest);
         take_whole_numbers(&mut rest, &mut types);
-        if let Some(types) = types.as_mut().filter(|types| types.len() > 1) {
-            nullable |= types.remove("null");
+        let nullable = match (is_nullable, own) {
+            (true, _) => Some(true),
+            (false, false) => Some(false),
+            (false, true) => by_union,
+        };
+        if let Some(types) = &mut types {
+            types.remove("null");
         }
-        let mut values = take_values(&mut rest);
-        if let Some(values) = values.as_mut().filter(|values| values.len() > 1) {
-            let before = values.len();
-            values.retain(|value| !value.is_null());
-            nullable |= values.len() < before;
+        let values = take_values(&mut rest).map(|mut values| {
+            values.retain(|value| !value.is_null() && types.as_ref().is_none_or(|types| covers(types, type_of(value))));
+            values
+        });
+        if let Some(values) = &values {
+            types = Some(values.iter().map(|value| type_of(value).to_owned()).collect());
         }
-        if types.is_none() {
-            types = values.as_ref().map(|values| values.iter().map(|value| type_of(value).to_owned()).collect());
+        let values = values.filter(|values| !values.is_empty());
+        if let Some(types) = types.as_mut().filter(|types| types.is_empty() && nullable == Some(true)) {
+            types.insert("null".to_owned());
         }
         Self { types, nullable, values, union, rest }
     }
@@ -116,6 +129,12 @@ impl Shape {
             && self.values.is_none()
             && self.union.is_none()
             && self.rest.keys().all(|name| is_annotation(name))
+    }
+
+    /// Returns whether null is valid; `None` if other keywords may refuse it.
+    pub(super) fn surely_nullable(&self) -> Option<bool> {
+        let may_refuse = self.rest.keys().any(|name| is_about_null(name) && !is_annotation(name));
+        self.nullable.filter(|it| !it || !may_refuse)
     }
 
     /// Returns whether it accepts integers, and no other numbers.
@@ -138,47 +157,180 @@ pub(super) fn covers(types: &BTreeSet<String>, type_name: &str) -> bool {
     types.contains(type_name) || (type_name == "integer" && types.contains("number"))
 }
 
-fn type_set(types: Value) -> Option<BTreeSet<String>> {
-    match types {
-        Value::String(one) => Some(BTreeSet::from([one])),
-        Value::Array(several) => Some(several.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
-        _ => None,
+/// The names of types that mean something.
+const TYPES: &[&str] = &["null", "boolean", "integer", "number", "string", "array", "object"];
+
+/// Takes the types. What names no types stays.
+fn take_types(rest: &mut Map<String, Value>) -> Option<BTreeSet<String>> {
+    let types = types_of(rest)?;
+    rest.shift_remove("type");
+    Some(types)
+}
+
+fn types_of(members: &Map<String, Value>) -> Option<BTreeSet<String>> {
+    let types: BTreeSet<String> = match members.get("type")? {
+        Value::String(one) => BTreeSet::from([one.clone()]),
+        Value::Array(several) => several.iter().map(|one| one.as_str().map(str::to_owned)).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    types.iter().all(|name| TYPES.contains(&&**name)).then_some(types)
+}
+
+fn take_nullable(members: &mut Map<String, Value>) -> bool {
+    match members.get("nullable") {
+        Some(Value::Bool(value)) => {
+            let is_nullable = *value;
+            members.shift_remove("nullable");
+            is_nullable
+        }
+        _ => false,
     }
 }
 
+/// Returns whether the types and values of a schema admit null.
+fn admits_null(members: &Map<String, Value>) -> bool {
+    types_of(members).is_none_or(|types| types.contains("null"))
+        && members.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(&Value::Null))
+        && members.get("const").is_none_or(Value::is_null)
+}
+
+/// Takes the values that `enum` and `const` allow. What is no list of values stays.
 fn take_values(rest: &mut Map<String, Value>) -> Option<Vec<Value>> {
-    let only = rest.shift_remove("const").map(|value| vec![value]);
-    match rest.shift_remove("enum") {
-        Some(Value::Array(values)) => Some(only.unwrap_or(values)),
-        _ => only,
+    let only = rest.shift_remove("const");
+    let listed = match rest.get("enum") {
+        Some(Value::Array(values)) => Some(values.clone()),
+        _ => None,
+    };
+    if listed.is_some() {
+        rest.shift_remove("enum");
+    }
+    match (only, listed) {
+        (Some(only), Some(mut listed)) => {
+            listed.retain(|value| canonical(value) == canonical(&only));
+            Some(listed)
+        }
+        (Some(only), None) => Some(vec![only]),
+        (None, listed) => listed,
     }
 }
 
-/// Takes the alternatives out of a schema. An alternative that is only null makes the schema nullable, and a single
-/// alternative, or alternatives that are only types, become part of the schema itself.
-fn take_union(rest: &mut Map<String, Value>, root: &Value, nullable: &mut bool, hops: usize) -> Option<Union> {
-    let keyword = ["anyOf", "oneOf"].into_iter().find(|keyword| rest.get(*keyword).is_some_and(Value::is_array))?;
-    let Some(Value::Array(mut branches)) = rest.shift_remove(keyword) else { return None };
-    let before = branches.len();
-    branches.retain(|branch| !is_null(branch));
-    *nullable |= branches.len() < before;
-    if let (Some(hops), [only]) = (hops.checked_sub(1), &branches[..]) {
-        let merged = resolve(only, root).unwrap_or_else(|_| only.clone());
-        let inner = Shape::within(&merged, root, hops);
-        let Value::Object(mut members) = merged else { return None };
-        members.retain(|name, _| !["anyOf", "oneOf", "nullable"].contains(&&**name));
-        if absorb(rest, members) {
-            *nullable |= inner.nullable;
-            return inner.union;
+/// Keywords that a condition may have if it is to become part of the schema around it.
+const SIMPLE: &[&str] = &["type", "enum", "const", "properties", "required", "additionalProperties", "items"];
+
+/// Makes the conditions of `allOf` part of the schema, if they say no more than that: all or none of them. Each keyword
+/// must occur only once, except for those that add up.
+fn merge_conditions(rest: &mut Map<String, Value>) {
+    let Some(Value::Array(conditions)) = rest.get("allOf") else { return };
+    let is_simple = |name: &String| {
+        is_annotation(name) || SIMPLE.contains(&&**name) || is_bound(name) || PATTERNS.contains(&&**name)
+    };
+    let mut merged = rest.clone();
+    merged.shift_remove("allOf");
+    for condition in conditions.clone() {
+        let Value::Object(members) = condition else { return };
+        // As a flag, it is about the limit beside it.
+        let is_flag = |(name, value): (&String, &Value)| is_bound(name) && value.is_boolean() && name != "uniqueItems";
+        if !members.keys().all(is_simple) || members.iter().any(is_flag) || merged.iter().any(is_flag) {
+            return;
+        }
+        let connected = |members: &Map<String, Value>| {
+            let names = members.keys().filter(|name| CONNECTED.contains(&&***name));
+            names.fold((false, false), |(_, other), name| (true, other || name != "properties"))
+        };
+        let (one, other) = (connected(&merged), connected(&members));
+        if one.0 && other.0 && (one.1 || other.1) {
+            return;
+        }
+        for (name, value) in members {
+            let Some(known) = merged.get_mut(&name) else {
+                merged.insert(name, value);
+                continue;
+            };
+            match (known, value) {
+                _ if is_annotation(&name) => {}
+                (known, value) if name == "type" && *known == value => {}
+                (Value::Object(known), Value::Object(more)) if name == "properties" => {
+                    for (name, schema) in more {
+                        if known.insert(name, schema).is_some() {
+                            return;
+                        }
+                    }
+                }
+                (Value::Array(known), Value::Array(more)) if name == "required" => known.extend(more),
+                _ => return,
+            }
         }
     }
-    let type_of = |branch: &Value| only_type(&resolve(branch, root).ok()?).cloned();
-    let types = branches.iter().map(type_of).collect::<Option<Vec<_>>>().filter(|types| !types.is_empty());
-    if let Some(types) = types.filter(|_| !rest.contains_key("type")) {
-        rest.insert("type".to_owned(), types.into());
-        return None;
+    *rest = merged;
+}
+
+/// Keywords that may refuse null, apart from those about types and values.
+fn is_about_null(name: &str) -> bool {
+    ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"].contains(&name) || name.starts_with('$')
+}
+
+/// Takes the alternatives out of a schema. A single alternative, or alternatives that are only types, become part of the
+/// schema itself. Returns whether they accept null, as well, if that is known apart from them.
+fn take_union(rest: &mut Map<String, Value>, root: &Value, hops: usize) -> (Option<Union>, Option<bool>) {
+    let is_there = |rest: &Map<String, Value>, keyword: &str| rest.get(keyword).is_some_and(Value::is_array);
+    let Some(keyword) = ["anyOf", "oneOf"].into_iter().find(|keyword| is_there(rest, keyword)) else {
+        return (None, Some(true));
+    };
+    let Some(Value::Array(mut branches)) = rest.shift_remove(keyword) else { return (None, Some(true)) };
+    // Both decide about null.
+    if rest.contains_key("oneOf") {
+        return (Some(Union { keyword, branches }), None);
     }
-    Some(Union { keyword, branches })
+    let is_exclusive = keyword == "oneOf";
+    let takes_null = branches.iter().any(|branch| is_null(branch, root))
+        && (!is_exclusive || branches.iter().filter(|branch| may_be_null(branch, root)).count() == 1);
+    if takes_null {
+        branches.retain(|branch| !is_null(branch, root));
+    }
+    if !is_exclusive {
+        let mut known = HashSet::new();
+        branches.retain(|branch| known.insert(canonical(branch)));
+    }
+    if let (Some(hops), [only]) = (hops.checked_sub(1), &branches[..]) {
+        match resolve(only, root).unwrap_or_else(|_| only.clone()) {
+            Value::Bool(true) => return (None, Some(true)),
+            Value::Object(mut members) if !takes_null || !members.keys().any(|name| is_about_null(name)) => {
+                let is_nullable = take_nullable(&mut members) || takes_null;
+                let own = admits_null(&members);
+                if absorb(rest, members) {
+                    let (union, by_union) = take_union(rest, root, hops);
+                    return (
+                        union,
+                        if is_nullable { Some(true) } else { by_union.filter(|_| own).or((!own).then_some(false)) },
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    let null = match takes_null || branches.iter().any(|branch| may_be_null(branch, root)) {
+        true => takes_null.then_some(true),
+        false => Some(false),
+    };
+    if rest.contains_key("type") {
+        return (Some(Union { keyword, branches }), null);
+    }
+    if branches.is_empty() && takes_null {
+        rest.insert("type".to_owned(), "null".into());
+        return (None, Some(true));
+    }
+    let type_of = |branch: &Value| only_type(&resolve(branch, root).ok()?);
+    let types = branches.iter().map(type_of).collect::<Option<Vec<_>>>().filter(|types| !types.is_empty());
+    let overlap = |types: &[String]| {
+        let several: BTreeSet<String> = types.iter().cloned().collect();
+        several.len() < types.len() || several.contains("number") && several.contains("integer")
+    };
+    if let Some(types) = types.filter(|types| !is_exclusive || !overlap(types)) {
+        let null = takes_null || types.iter().any(|name| name == "null");
+        rest.insert("type".to_owned(), types.into());
+        return (None, Some(null));
+    }
+    (Some(Union { keyword, branches }), null)
 }
 
 /// Adds the members of a schema that must hold, too. Returns whether they mean the same there; if not, adds none.
@@ -208,17 +360,55 @@ fn take_whole_numbers(rest: &mut Map<String, Value>, types: &mut Option<BTreeSet
     }
 }
 
-fn is_null(branch: &Value) -> bool {
-    branch["type"] == "null"
-        || branch["enum"] == Value::Array(vec![Value::Null])
-        || branch.get("const") == Some(&Value::Null)
+/// Returns whether only null matches an alternative.
+fn is_null(branch: &Value, root: &Value) -> bool {
+    let Ok(Value::Object(members)) = resolve(branch, root) else { return false };
+    let only = |name: &String| is_annotation(name) || ["type", "enum", "const"].contains(&&**name);
+    let is_only_null = types_of(&members).is_some_and(|types| types.len() == 1)
+        || members.get("enum").and_then(Value::as_array).is_some_and(|values| values.iter().all(Value::is_null))
+        || members.contains_key("const");
+    members.keys().all(only) && admits_null(&members) && is_only_null
+}
+
+/// Returns whether null may match an alternative.
+fn may_be_null(branch: &Value, root: &Value) -> bool {
+    match resolve(branch, root) {
+        Ok(Value::Object(members)) => admits_null(&members) || members.get("nullable") == Some(&Value::Bool(true)),
+        Ok(other) => other != false,
+        Err(_) => true,
+    }
 }
 
 /// Returns the type of a schema that says nothing else.
-fn only_type(branch: &Value) -> Option<&Value> {
+fn only_type(branch: &Value) -> Option<String> {
     let members = branch.as_object()?;
     let constrains = members.keys().filter(|name| !is_annotation(name)).count();
-    members.get("type").filter(|found| constrains == 1 && found.is_string())
+    let types = types_of(members).filter(|types| constrains == 1 && types.len() == 1)?;
+    types.into_iter().next()
+}
+
+/// Returns a value as text that is the same for equal values.
+pub(super) fn canonical(value: &Value) -> String {
+    super::sorted(&plain(value)).to_string()
+}
+
+/// Below this, every integer is a floating-point number of its own.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Writes numbers without a fraction as integers: in JSON Schema, `1.0` is `1`.
+fn plain(value: &Value) -> Value {
+    match value {
+        // It is exact within the limit.
+        Value::Number(number) => {
+            match number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT) {
+                Some(float) => Value::from(float as i64),
+                None => value.clone(),
+            }
+        }
+        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
+        other => other.clone(),
+    }
 }
 
 /// Returns the type of a value; a number without a fraction is an integer.
@@ -226,9 +416,11 @@ pub(super) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(number) if number.as_f64().is_some_and(|float| number.is_f64() && float.fract() != 0.0) => {
+            "number"
+        }
         Value::Number(_) => "integer",
-        Value::String(_) => "string",
+        Value::String(text) => exact::type_of(text).unwrap_or("string"),
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     }
@@ -418,7 +610,7 @@ mod tests {
     fn all_spellings_of_nullable_are_one() {
         let plain = json!({"type": ["string", "null"]});
         let expected = Shape::of(&plain, &plain);
-        assert_eq!((expected.nullable, &expected.types), (true, &Some(BTreeSet::from(["string".to_owned()]))));
+        assert_eq!((expected.nullable, &expected.types), (Some(true), &Some(BTreeSet::from(["string".to_owned()]))));
         for spelling in [
             json!({"type": "string", "nullable": true}),
             json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
@@ -428,7 +620,7 @@ mod tests {
             assert_eq!(Shape::of(&spelling, &spelling), expected, "{spelling}");
         }
         let listed = Shape::of(&json!({"enum": ["a", null]}), &Value::Null);
-        assert_eq!((listed.nullable, listed.values), (true, Some(vec![json!("a")])));
+        assert_eq!((listed.nullable, listed.values), (Some(true), Some(vec![json!("a")])));
     }
 
     #[test]

@@ -751,3 +751,237 @@ fn numbers_are_the_same_with_and_without_a_fraction_of_zero() {
     let changed = found(&[parameter(json!({"enum": [1, 2]})), parameter(json!({"enum": [1.5, 2]}))]);
     assert!(changed.contains("input/values-removed"), "{changed:?}");
 }
+
+/// What a change of a parameter, and of a property of the result, is: breaking or not.
+fn verdicts(old: &Value, new: &Value) -> [bool; 2] {
+    let is_breaking = |old, new| compare(&old, &new).worst() == Some(Effect::Breaking);
+    [
+        is_breaking(parameter(old.clone()), parameter(new.clone())),
+        is_breaking(property(old.clone()), property(new.clone())),
+    ]
+}
+
+/// Schemas of which each one accepts less than the one before.
+fn assert_narrows(old: &Value, new: &Value) {
+    assert_eq!(verdicts(old, new), [true, false], "{old} {new}");
+    assert_eq!(verdicts(new, old), [false, true], "{new} {old}");
+}
+
+fn assert_same(one: &Value, other: &Value) {
+    for (old, new) in [(one, other), (other, one)] {
+        assert_eq!(found(&[parameter(old.clone()), parameter(new.clone())]), BTreeSet::new(), "{old} {new}");
+        assert_eq!(found(&[property(old.clone()), property(new.clone())]), BTreeSet::new(), "{old} {new}");
+    }
+}
+
+fn assert_undecided(one: &Value, other: &Value) {
+    assert_eq!(verdicts(one, other), [true, true], "{one} {other}");
+    assert_eq!(verdicts(other, one), [true, true], "{other} {one}");
+}
+
+#[test]
+fn one_of_alternatives_that_overlap_narrows_any_of_them() {
+    let any = |branches: &Value| json!({ "anyOf": branches });
+    let one = |branches: &Value| json!({ "oneOf": branches });
+    let kind = |name: &str| json!({"type": "object", "properties": {"k": {"const": name}}, "required": ["k"]});
+    let optional = |name: &str| json!({"type": "object", "properties": {"k": {"const": name}}});
+    for overlapping in [
+        json!([{"type": "string", "minLength": 2}, {"type": "string", "maxLength": 3}]),
+        json!([{"type": "number"}, {"type": "integer", "minimum": 1}]),
+        json!([{"type": ["string", "null"]}, {"type": ["integer", "null"]}]),
+        json!([{"properties": {"k": {"const": 1}}, "required": ["k"]}, {"properties": {"k": {"const": 2}}, "required": ["k"]}]),
+        json!([optional("a"), optional("b")]),
+    ] {
+        assert_narrows(&any(&overlapping), &one(&overlapping));
+    }
+    for disjoint in [
+        json!([{"type": "string", "minLength": 2}, {"type": "array"}]),
+        json!([{"const": "a", "title": "A"}, {"const": "b"}]),
+        json!([kind("a"), kind("b"), {"type": "boolean"}, {"type": "null"}]),
+    ] {
+        assert_same(&any(&disjoint), &one(&disjoint));
+    }
+    let referring = |keyword: &str| {
+        input(json!({"type": "object", "properties": {"x": {keyword: [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]}},
+            "$defs": {"a": kind("a"), "b": kind("b")}}))
+    };
+    assert_eq!(found(&[referring("anyOf"), referring("oneOf")]), BTreeSet::new());
+}
+
+#[test]
+fn an_alternative_twice_matches_nothing_alone() {
+    let text = json!({"type": "string", "minLength": 2});
+    let number = json!({"type": "integer", "minimum": 2});
+    assert_narrows(&json!({"oneOf": [text]}), &json!({"oneOf": [text, text]}));
+    assert_narrows(&text, &json!({"oneOf": [text, text]}));
+    assert_narrows(&json!({"type": "null"}), &json!({"oneOf": [{"type": "null"}, {"type": "null"}]}));
+    assert_narrows(&json!({"oneOf": [text, number]}), &json!({"oneOf": [text, text, number]}));
+    assert_same(&json!({"anyOf": [text]}), &json!({"anyOf": [text, text]}));
+    assert_same(&json!({"oneOf": [text, number]}), &json!({"oneOf": [number, text]}));
+}
+
+#[test]
+fn tuples_mean_what_their_draft_says() {
+    const OLD: &str = "http://json-schema.org/draft-07/schema#";
+    let schema = |draft: &str, x: Value| json!({"$schema": draft, "type": "object", "properties": {"x": x}});
+    let new = "https://json-schema.org/draft/2020-12/schema";
+    let (text, whole) = (json!({"type": "string"}), json!({"type": "integer"}));
+    let found_in = |old: Value, new: Value| {
+        let both = [found(&[input(old.clone()), input(new.clone())]), found(&[output(old), output(new)])];
+        both.map(|rules| rules.into_iter().collect::<Vec<_>>())
+    };
+    let old = |x: Value| schema(OLD, x);
+    let none: [Vec<&str>; 2] = Default::default();
+    for (list, prefix) in [
+        (json!({"items": [text, whole]}), json!({"prefixItems": [text, whole]})),
+        (json!({"items": [text], "additionalItems": false}), json!({"prefixItems": [text], "items": false})),
+        (json!({"items": [text], "additionalItems": whole}), json!({"prefixItems": [text], "items": whole})),
+    ] {
+        assert_eq!(found_in(old(list.clone()), schema(new, prefix.clone())), none, "{list}");
+        assert_eq!(found_in(schema(new, prefix), old(list.clone())), none, "{list}");
+    }
+    assert_eq!(
+        found_in(old(json!({"items": [text]})), old(json!({"items": [whole]}))),
+        [["input/type-narrowed"], ["output/type-widened"]]
+    );
+    assert_eq!(
+        found_in(old(json!({"items": [text]})), old(json!({"items": [text], "additionalItems": false}))),
+        [["input/type-narrowed"], ["output/type-narrowed"]]
+    );
+    let undecided = [["input/undecided"], ["output/undecided"]];
+    assert_eq!(found_in(old(json!({"items": [text]})), old(json!({"items": [text, whole]}))), undecided);
+    // In the current draft, a list of items means nothing, and neither does `prefixItems` in an older one.
+    assert_eq!(found_in(schema(new, json!({"items": [text]})), schema(new, json!({"items": [whole]}))), undecided);
+    assert_eq!(found_in(old(json!({"prefixItems": [text]})), schema(new, json!({"prefixItems": [text]}))), undecided);
+    assert_eq!(found_in(old(json!({"items": text})), schema(new, json!({"items": text}))), none);
+}
+
+#[test]
+fn null_is_valid_only_if_the_type_and_the_values_allow_it() {
+    let both = json!({"type": ["string", "null"], "enum": ["a", null]});
+    assert_narrows(&both, &json!({"type": "string", "enum": ["a", null]}));
+    assert_narrows(&both, &json!({"type": ["string", "null"], "enum": ["a"]}));
+    assert_narrows(&json!({"enum": ["a", 1]}), &json!({"type": "string", "enum": ["a", 1]}));
+    assert_same(&json!({"type": "string", "enum": ["a", null, 1]}), &json!({"enum": ["a"]}));
+    assert_same(&json!({"type": ["string", "null"], "enum": ["a"]}), &json!({"const": "a"}));
+    assert_same(&both, &json!({"enum": ["a", null]}));
+    assert_same(&json!({"enum": [null]}), &json!({"type": "null"}));
+    // Beside alternatives and conditions, too.
+    for beside in [json!({"not": {"const": "b"}}), json!({"anyOf": [{"minLength": 2}, {"pattern": "a"}]})] {
+        let [mut with, mut without] = [json!({"type": ["string", "null"]}), json!({"type": "string"})];
+        merge(&mut with, beside.clone());
+        merge(&mut without, beside);
+        assert_narrows(&with, &without);
+    }
+    let text = json!({"type": "string", "not": {"const": "b"}});
+    assert_narrows(&json!({"anyOf": [{"type": "null"}, text]}), &text);
+    assert_narrows(
+        &json!({"oneOf": [{"type": "string"}, {"type": "null"}]}),
+        &json!({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}], "type": "string"}),
+    );
+}
+
+#[test]
+fn a_change_of_schema_counts_only_where_a_keyword_means_something_else() {
+    let schema = |draft: Option<&str>, more: Value| {
+        let mut schema = json!({"type": "object", "properties": {"x": {"type": "string"}}});
+        draft.into_iter().for_each(|draft| schema["$schema"] = draft.into());
+        merge(&mut schema, more);
+        schema
+    };
+    let seven = Some("http://json-schema.org/draft-07/schema#");
+    let current = Some("https://json-schema.org/draft/2020-12/schema");
+    let between = |old: Value, new: Value| found(&[input(old), input(new)]).into_iter().collect::<Vec<_>>();
+    let definitions =
+        json!({"properties": {"x": {"$ref": "#/definitions/d"}}, "definitions": {"d": {"type": "string"}}});
+    for more in [json!({}), json!({"minProperties": 1}), definitions] {
+        for (old, new) in [(seven, current), (seven, None), (None, current), (current, seven)] {
+            assert_eq!(between(schema(old, more.clone()), schema(new, more.clone())), [""; 0], "{more}");
+        }
+    }
+    let undecided = ["input/undecided"];
+    for more in [
+        json!({"dependentRequired": {"x": ["y"]}}),
+        json!({"properties": {"x": {"dependentRequired": {"title": ["y"]}}}}),
+        json!({"unevaluatedProperties": false}),
+    ] {
+        assert_eq!(between(schema(seven, more.clone()), schema(current, more.clone())), undecided, "{more}");
+        assert_eq!(between(schema(seven, more.clone()), schema(seven, more.clone())), [""; 0], "{more}");
+    }
+    let needs = json!({"dependencies": {"x": ["y"]}});
+    assert_eq!(
+        between(schema(seven, needs.clone()), schema(current, json!({"dependentRequired": {"x": ["y"]}}))),
+        [""; 0]
+    );
+    assert!(between(schema(seven, needs.clone()), schema(current, needs)).contains(&"input/undecided"));
+    // Draft 7 ignores what stands beside a reference.
+    let beside =
+        json!({"properties": {"x": {"$ref": "#/$defs/d", "minLength": 3}}, "$defs": {"d": {"type": "string"}}});
+    let inline = json!({"properties": {"x": {"type": "string", "minLength": 3}}});
+    assert_eq!(between(schema(seven, beside.clone()), schema(current, beside.clone())), ["input/bound-tightened"]);
+    assert_eq!(between(schema(seven, beside.clone()), schema(seven, inline.clone())), ["input/bound-tightened"]);
+    assert_eq!(between(schema(current, beside), schema(current, inline)), [""; 0]);
+    let other = Some("https://example.com/dialect");
+    assert_eq!(between(schema(other, json!({})), schema(current, json!({}))), undecided);
+    assert_eq!(between(schema(other, json!({})), schema(other, json!({}))), [""; 0]);
+}
+
+#[test]
+fn conditions_that_only_add_up_are_one_schema() {
+    let whole = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a", "b"]});
+    let (a, b) = (json!({"a": {"type": "string"}}), json!({"b": {"type": "integer"}}));
+    for split in [
+        json!({"allOf": [{"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}, {"required": ["a", "b"]}]}),
+        json!({"type": "object", "allOf": [{"properties": a, "required": ["a"]}, {"properties": b, "required": ["b"], "$comment": "B"}]}),
+        json!({"type": "object", "properties": a, "required": ["b"], "allOf": [{"type": "object", "properties": b, "required": ["a"]}]}),
+    ] {
+        assert_same(&whole, &split);
+    }
+    // Near it: something that does not add up stays a condition.
+    for (old, new) in [
+        (
+            json!({"type": "object", "properties": a, "additionalProperties": false}),
+            json!({"type": "object", "allOf": [{"properties": a}], "additionalProperties": false}),
+        ),
+        (json!({"type": "integer"}), json!({"allOf": [{"type": "number"}, {"type": "integer"}]})),
+        (json!({"type": "string"}), json!({"allOf": [{"type": "string"}, {"$ref": "#/$defs/none"}]})),
+        (json!({"type": "string"}), json!({"allOf": [{"type": "string"}, {"not": {"const": "a"}}]})),
+        (
+            json!({"type": "object", "properties": a}),
+            json!({"type": "object", "allOf": [{"properties": a}, {"properties": {"a": {"type": "string", "maxLength": 1}}}]}),
+        ),
+        (
+            json!({"type": "string", "minLength": 1}),
+            json!({"allOf": [{"type": "string", "minLength": 1}, {"minLength": 2}]}),
+        ),
+    ] {
+        assert!(verdicts(&old, &new)[0], "{old} {new}");
+        assert!(verdicts(&new, &old)[1], "{new} {old}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_counts_as_breaking() {
+    for (old, new) in [
+        (json!({"type": "file"}), json!({"type": "path"})),
+        (json!({"type": "object", "required": true}), json!({"type": "object", "required": false})),
+        (
+            json!({"type": "object", "properties": {"a": "string"}}),
+            json!({"type": "object", "properties": {"a": "number"}}),
+        ),
+        (json!({"type": "object", "properties": ["a"]}), json!({"type": "object", "properties": ["b"]})),
+        (json!({"enum": "a"}), json!({"enum": "b"})),
+        (json!({"anyOf": {"type": "string"}}), json!({"anyOf": {"type": "number"}})),
+        (
+            json!({"type": "object", "patternProperties": {"title": {"type": "string"}}}),
+            json!({"type": "object", "patternProperties": {"title": {"type": "number"}}}),
+        ),
+        (
+            json!({"type": "object", "dependentRequired": {"title": ["a"]}}),
+            json!({"type": "object", "dependentRequired": {"title": ["b"]}}),
+        ),
+    ] {
+        assert_undecided(&old, &new);
+        assert_same(&old, &old);
+    }
+}

@@ -38,7 +38,7 @@ impl ClientSide {
             return false;
         }
         let mut headers = headers.clone();
-        super::proxy::strip(&mut headers);
+        super::hop::strip(&mut headers);
         let reason = status.canonical_reason().unwrap_or_default();
         let head = format!("HTTP/1.1 {} {reason}\r\n", status.as_u16());
         self.outbox.put_early(self.number, [head.as_bytes(), &lines(&headers), b"\r\n"].concat())

@@ -1,8 +1,8 @@
 //! The connection to the server that belongs to one client connection. What one side closes is closed on the other, and
 //! no request goes into a connection that became stale during another client's pause.
 
-use super::heads::{ConnectionFlags, Watched};
 use super::outlet::Outbox;
+use super::watched::{ConnectionFlags, Watched};
 use crate::transport::client::http::{Body, HttpClient, HttpError, MAX_HEAD_BYTES, place};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};

@@ -31,6 +31,10 @@ pub struct Heads {
     before: u8,
     /// The body length according to the current head.
     length: Option<u64>,
+    /// A header of the current head has white space behind its name.
+    has_space: bool,
+    /// A list of the current head that says where the body ends has empty elements.
+    has_empty: bool,
     /// The current head has a `Content-Length` that is invalid or differs from another.
     has_wrong_length: bool,
     /// The current head has a `Transfer-Encoding`.
@@ -47,7 +51,7 @@ pub struct Heads {
     status: u16,
     pub(super) fault: Option<FramingFault>,
     /// The bits of what the peer's messages have needed so far.
-    pub(super) repairs: u8,
+    pub(super) repairs: u16,
     /// How many heads have ended, without those of informational responses.
     pub(super) ended: u64,
     /// The headers of the current request that decide who may read the answer.
@@ -70,6 +74,10 @@ pub(super) struct HeadMend {
     pub(super) hide_coding: bool,
     /// As well.
     pub(super) hide_length: bool,
+    /// Without white space behind names.
+    pub(super) close_names: bool,
+    /// Without empty elements in the headers that say where the body ends.
+    pub(super) drop_empty: bool,
 }
 
 /// What to expect next.
@@ -203,6 +211,11 @@ impl Heads {
         self.repairs |= repair.bit();
     }
 
+    fn note_empty(&mut self) {
+        self.has_empty = true;
+        self.note(Repair::EmptyElement);
+    }
+
     /// Takes the byte before the LF of a line.
     fn note_line_end(&mut self, before: u8) {
         if before != b'\r' && matches!(self.place, ParsePlace::Start | ParsePlace::Head | ParsePlace::Trailers) {
@@ -217,6 +230,7 @@ impl Heads {
             ParsePlace::Start if line.is_empty() => ParsePlace::Start,
             ParsePlace::Start => {
                 (self.length, self.has_wrong_length) = (None, false);
+                (self.has_space, self.has_empty) = (false, false);
                 (self.has_coding, self.has_real_coding) = (false, false);
                 (self.is_chunked, self.times_chunked) = (false, 0);
                 self.asker.host.clear();
@@ -260,12 +274,14 @@ impl Heads {
         match self.side {
             Side::Requests => {
                 let is_refused = self.fault.is_some_and(|fault| fault != FramingFault::Both);
-                HeadMend { raise_version: false, hide_coding: is_refused, hide_length: is_refused }
+                HeadMend { hide_coding: is_refused, hide_length: is_refused, ..HeadMend::default() }
             }
             Side::Responses { .. } => HeadMend {
                 raise_version: self.is_old && self.has_real_coding,
                 hide_coding: self.has_coding && !self.has_real_coding,
                 hide_length: false,
+                close_names: self.has_space,
+                drop_empty: self.has_empty,
             },
         }
     }
@@ -320,21 +336,37 @@ impl Heads {
     }
 
     fn header(&mut self, line: &[u8]) {
-        if !line.first().is_some_and(|first| matches!(first.to_ascii_lowercase(), b'c' | b't' | b'h' | b'o')) {
+        let Some(colon) = memchr::memchr(b':', line) else { return };
+        let is_response = self.is_for_responses();
+        let name = &line[..if is_response { end_of_name(line, colon) } else { colon }];
+        if name.len() < colon {
+            self.has_space = true;
+            self.note(Repair::SpaceBeforeColon);
+        }
+        if !name.first().is_some_and(|first| matches!(first.to_ascii_lowercase(), b'c' | b't' | b'h' | b'o')) {
             return;
         }
-        let Some(colon) = memchr::memchr(b':', line) else { return };
-        let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
+        let value = line[colon + 1..].trim_ascii();
+        let elements = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
         if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            self.has_coding = true;
-            for coding in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+            for coding in elements {
+                if is_response && coding.is_empty() {
+                    self.note_empty();
+                    continue;
+                }
+                self.has_coding = true;
                 self.has_real_coding |= !coding.eq_ignore_ascii_case(b"identity");
                 self.is_chunked = coding.eq_ignore_ascii_case(b"chunked");
                 self.times_chunked += u32::from(self.is_chunked);
             }
         } else if name.eq_ignore_ascii_case(b"content-length") {
-            for stated in value.split(|byte| *byte == b',') {
-                match length(stated.trim_ascii()) {
+            let is_list = is_response && elements.clone().any(|stated| !stated.is_empty());
+            for stated in elements {
+                if is_list && stated.is_empty() {
+                    self.note_empty();
+                    continue;
+                }
+                match length(stated) {
                     None => self.has_wrong_length = true,
                     Some(length) => match self.length.replace(length) {
                         None => {}
@@ -354,6 +386,12 @@ impl Heads {
             into.extend_from_slice(if into.is_empty() { value } else { b", " });
         }
     }
+}
+
+/// Where the name in a header line ends whose colon is here. White space before the colon does not belong to it.
+pub(super) fn end_of_name(line: &[u8], colon: usize) -> usize {
+    let last = line[..colon].iter().rposition(|byte| !matches!(byte, b' ' | b'\t'));
+    last.map_or(colon, |last| last + 1)
 }
 
 /// A length (RFC 9110 §8.6): digits and nothing else.
@@ -441,6 +479,32 @@ mod tests {
                     (ParsePlace::Start, repairs.to_vec()),
                     "{rest:?} {cuts}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_mended_only_in_responses_is_named_and_refused_in_requests() {
+        use Repair::*;
+        let end = ParsePlace::Start;
+        let cases: [(&str, &[Repair]); 8] = [
+            ("X\t : y\r\nContent-Length : 2\r\n\r\n{}", &[SpaceBeforeColon]),
+            ("Transfer-Encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", &[SpaceBeforeColon]),
+            ("Transfer-Encoding: chunked, ,\r\n\r\n2\r\n{}\r\n0\r\n\r\n", &[EmptyElement]),
+            ("Transfer-Encoding: identity,\r\nContent-Length: 2\r\n\r\n{}", &[IdentityCoding, EmptyElement]),
+            ("Transfer-Encoding:\r\nContent-Length: ,2\r\n\r\n{}", &[EmptyElement]),
+            ("Content-Length: 2,,2\r\n\r\n{}", &[RepeatedLength, EmptyElement]),
+            // Near misses.
+            ("X: y : z\r\nContent-Length:  2 \r\n\r\n{}", &[]),
+            ("X: ,,\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", &[]),
+        ];
+        for (rest, repairs) in cases {
+            for cuts in [1, 2, 3, 7, 1000] {
+                let response = format!("HTTP/1.1 200 a : b\r\n{rest}");
+                assert_eq!(of_response(&response, false, cuts), (end, repairs.to_vec()), "{rest:?} {cuts}");
+                let request = heads(format!("POST / HTTP/1.1\r\n{rest}").as_bytes(), cuts);
+                assert!(request.repairs().iter().all(|it| ![SpaceBeforeColon, EmptyElement].contains(it)), "{rest:?}");
+                assert!(!repairs.contains(&EmptyElement) || request.is_ambiguous(), "{rest:?}");
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use super::accept::{accept_on, serve_connection, turn_away};
 use super::cors::Cors;
-use super::head_gate::restore;
+use super::head_gate::{remove_hidden, restore};
 use super::hop::{Codings, mend_length, strip};
 use super::origin_check::Access;
 use super::passing::{Announcement, ClientSide, TrailerSlot, asks_for_trailers};
@@ -204,16 +204,15 @@ impl Proxy {
         let to_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();
         let from_server = line.upstream.known();
-        let has_hidden = from_server.take_hidden();
-        if has_hidden {
-            restore(&mut head.headers);
+        if from_server.take_hidden() {
+            let mut as_it_came = head.clone();
+            restore(&mut as_it_came.headers);
+            passage.exchange.see(ExchangeEvent::Response(&as_it_came));
+            remove_hidden(&mut head.headers);
+        } else {
+            passage.exchange.see(ExchangeEvent::Response(&head));
         }
-        passage.exchange.see(ExchangeEvent::Response(&head));
         passage.exchange.see_repairs(Direction::ServerToClient, from_server);
-        if has_hidden {
-            // Only `identity` is hidden in a response.
-            head.headers.remove(header::TRANSFER_ENCODING);
-        }
         let (codings, announced) = (Codings::of(&head.headers), Announcement::of(&head.headers));
         mend_length(&mut head.headers);
         strip(&mut head.headers);

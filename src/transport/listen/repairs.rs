@@ -19,10 +19,15 @@ pub enum Repair {
     CodingInOldVersion,
     /// `chunked` several times (RFC 9112 §6.1). In a request, it is refused.
     RepeatedChunked,
+    /// White space between a name and its colon in a response (RFC 9112 §5.1). In a request, it is refused.
+    SpaceBeforeColon,
+    /// Empty elements in a list that says where the body of a response ends (RFC 9110 §5.6.1). In a request, they are
+    /// refused.
+    EmptyElement,
 }
 
 impl Repair {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::LengthBesideCoding,
         Self::RepeatedLength,
         Self::BareLineFeed,
@@ -31,6 +36,8 @@ impl Repair {
         Self::IdentityCoding,
         Self::CodingInOldVersion,
         Self::RepeatedChunked,
+        Self::SpaceBeforeColon,
+        Self::EmptyElement,
     ];
 
     /// What was wrong, and what went on.
@@ -50,6 +57,12 @@ impl Repair {
                 "the head has Transfer-Encoding: identity, which is no coding; it did not go on, and the length counts"
             }
             Self::RepeatedChunked => "the head has Transfer-Encoding: chunked several times; it went on once",
+            Self::SpaceBeforeColon => {
+                "a header of the head has white space between its name and the colon; it went on without"
+            }
+            Self::EmptyElement => {
+                "the head has empty elements in Content-Length or Transfer-Encoding; it went on without them"
+            }
             Self::CodingInOldVersion => {
                 "the head has Transfer-Encoding, which HTTP/1.0 does not have; the body went on without it, and the \
                  connection was closed behind it"
@@ -57,7 +70,7 @@ impl Repair {
         }
     }
 
-    pub(super) fn bit(self) -> u8 {
+    pub(super) fn bit(self) -> u16 {
         1 << self as u8
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -35,7 +35,7 @@ struct Flags {
     /// The next response is for `HEAD`.
     to_head: AtomicBool,
     /// The bits of repairs that nobody has taken yet.
-    repairs: AtomicU8,
+    repairs: AtomicU16,
     /// Of the request after which the connection was given up.
     asker: Mutex<Asker>,
 }

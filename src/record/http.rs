@@ -17,7 +17,9 @@ use super::queue::{Queue, Ready};
 use crate::sessions::answers::Answers;
 use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
-use crate::transport::client::http::{BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver};
+use crate::transport::client::http::{
+    BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver, GONE_BEFORE_RESPONSE, GONE_WITHIN_RESPONSE,
+};
 use crate::transport::coding::{self, Decoder};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Framing};
@@ -126,6 +128,8 @@ struct Exchange {
     is_refused: bool,
     request_over: bool,
     response_over: bool,
+    /// The client closed its side of the connection.
+    has_client_ended: bool,
     /// The endpoint that this exchange announced.
     endpoint: Option<Endpoint>,
     /// The injection queue of each direction whose body is a stream of messages.
@@ -173,6 +177,9 @@ impl Exchanges {
         for (number, mut exchange) in std::mem::take(&mut state.open) {
             self.end_body(&mut exchange, number, Direction::ClientToServer);
             self.end_body(&mut exchange, number, Direction::ServerToClient);
+            if exchange.has_client_ended && !exchange.response_over {
+                self.note_break(&exchange, number, Direction::ServerToClient, "", true);
+            }
         }
         std::mem::take(&mut state.sessions)
             .streams()
@@ -247,6 +254,7 @@ impl Exchanges {
                 is_refused: false,
                 request_over: false,
                 response_over: false,
+                has_client_ended: false,
                 endpoint: None,
                 injection_queues: [None, None],
             }),
@@ -349,11 +357,7 @@ impl Exchanges {
         let Some(exchange) = state.open.get_mut(&number) else { return };
         self.end_body(exchange, number, direction);
         if let Some(reason) = reason {
-            // Clients normally end such streams by closing them.
-            let is_closed = exchange.is_answered && is_client_gone;
-            let (what, failed) = if is_closed { ("closed", Flags::default()) } else { ("broken off", Flags::FAILED) };
-            let reported = json!({"what": what, "reason": reason});
-            self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
+            self.note_break(exchange, number, direction, reason, is_client_gone);
         }
         match direction {
             Direction::ClientToServer => exchange.request_over = true,
@@ -367,6 +371,22 @@ impl Exchanges {
             state.sessions.heads.remove(&stream);
             self.close(stream, "the event stream ended");
         }
+    }
+
+    /// Records that a body toward this side broke off, or that the client hung up. A server that has seen that its client
+    /// closed its side hangs up in turn, so then the client was first.
+    fn note_break(&self, exchange: &Exchange, number: u32, direction: Direction, reason: &str, is_client_gone: bool) {
+        let has_ended = exchange.has_client_ended && direction == Direction::ServerToClient;
+        let reason = match has_ended {
+            true if exchange.is_answered => GONE_WITHIN_RESPONSE,
+            true => GONE_BEFORE_RESPONSE,
+            false => reason,
+        };
+        // Clients normally end such streams by closing them.
+        let is_closed = exchange.is_answered && (is_client_gone || has_ended);
+        let (what, failed) = if is_closed { ("closed", Flags::default()) } else { ("broken off", Flags::FAILED) };
+        let reported = json!({"what": what, "reason": reason});
+        self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
     }
 
     /// Records that mcpreel sent a request again with another token after this status, or only after it had waited for
@@ -548,6 +568,12 @@ impl ExchangeObserver for Exchanges {
 
     fn refused_unread(&self, connection: Option<u32>, status: StatusCode, reason: &str) {
         self.refuse_unread(connection, status, reason);
+    }
+
+    fn client_ended(&self, exchange: u32) {
+        if let Some(exchange) = self.state.lock().open.get_mut(&exchange) {
+            exchange.has_client_ended = true;
+        }
     }
 
     fn client_closed(&self, connection: u32) {

@@ -1,6 +1,7 @@
 //! Listeners: Streamable HTTP in front of other transports, a transparent reverse proxy, and access checks.
 
 mod accept;
+mod client_end;
 mod cors;
 pub(crate) mod gateway;
 mod head_gate;

@@ -17,8 +17,8 @@ use super::upstream::Upstream;
 use super::watched::ConnectionFlags;
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{
-    Body, BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver, HttpClient, HttpError, SharedObserver, empty,
-    full,
+    Body, BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver, GONE_BEFORE_RESPONSE, HttpClient, HttpError,
+    SharedObserver, empty, full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
 use crate::transport::client::login::{Attempts, Login, body_of, discard};
@@ -123,6 +123,7 @@ impl Proxy {
                 let service_line = Arc::clone(&line);
                 let service = service_fn(move |request| {
                     let line = Arc::clone(&service_line);
+                    line.hold_end(&request);
                     async move { Ok::<_, Infallible>(line.connection.proxy.relay(&line, request).await) }
                 });
                 async move {
@@ -148,7 +149,7 @@ impl Proxy {
 
     async fn relay(&self, line: &Arc<Line>, request: Request<Incoming>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
-        let client_side = ClientSide::of(&head);
+        let mut client_side = ClientSide::of(&head);
         let connection = Arc::clone(&line.connection);
         let number = self.watch.begin(connection.client, &head);
         let admitted = self.admit(&head);
@@ -158,7 +159,9 @@ impl Proxy {
         if let Err((status, reason)) = admitted {
             return passage.refuse(status, &reason);
         }
-        let from_client = head.extensions.remove::<ConnectionFlags>().unwrap_or_default();
+        let from_client = client_side.flags().clone();
+        let client_end = from_client.client_end();
+        client_end.tell(&passage.exchange);
         passage.exchange.see_repairs(Direction::ClientToServer, &from_client);
         let upgrade = head.headers.get(header::UPGRADE).filter(|to| is_websocket(to)).cloned();
         let own_host = head.headers.get(header::HOST).cloned();
@@ -185,16 +188,22 @@ impl Proxy {
             codings.put(&mut head.headers);
             announced.put(&mut head.headers);
             let trailers = Some(TrailerSlot::of_request(line.upstream.outbox()));
-            let bounds = Bounds { limit: self.body_limit, body_filter: None, trailers };
-            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, bounds, from_client))
+            let bounds = Bounds { limit: self.body_limit, body_filter: None, trailers, client: None };
+            client_side.leave_continue();
+            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, bounds, from_client.clone()))
         };
         let mut response = match self.send(&passage, (&line.upstream, &client_side), head, body).await {
             Ok(response) => response,
             Err((error @ HttpError::TooLong(_), _)) => {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
             }
+            Err(_) if client_end.has_come() && line.upstream.has_hung_up() => {
+                // The server takes it that the client is gone. So does the library now, and drops the exchange.
+                client_end.release();
+                return std::future::pending().await;
+            }
             Err((error, unsent)) => {
-                if let Some(unsent) = unsent {
+                if let Some(unsent) = unsent.filter(|_| !client_side.expects()) {
                     // Read the unsent body so that the reel has the request.
                     let _ = tokio::time::timeout(UNSENT_TIMEOUT, unsent.into_body().collect()).await;
                 }
@@ -225,6 +234,10 @@ impl Proxy {
         if head.status == StatusCode::UNAUTHORIZED {
             (self.advise)(if self.login.is_some() { REFUSED_LOGIN } else { MISSING_LOGIN });
         }
+        if is_event_stream(&head.headers) && !client_end.has_come() {
+            // Closing an event stream cancels its request (MCP 2026-07-28), so the server is hung up on.
+            client_end.release();
+        }
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
             if let (Some(upgrade), Some(from_client)) = (upgrade, client_upgrade) {
                 head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -235,7 +248,8 @@ impl Proxy {
         }
         let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
         let body_filter = is_open.then(|| passage.exchange.body_filter(Direction::ServerToClient)).flatten();
-        let bounds = Bounds { limit: u64::MAX, body_filter, trailers: client_side.trailers() };
+        let trailers = client_side.trailers();
+        let bounds = Bounds { limit: u64::MAX, body_filter, trailers, client: Some(client_side) };
         let body = passage.tee(body, Direction::ServerToClient, bounds, from_server.clone());
         passage.answered = true;
         Response::from_parts(head, body)
@@ -347,6 +361,13 @@ enum RequestBody {
     Held(Bytes),
 }
 
+/// Whether a response is a stream of events, which lasts until someone closes it.
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+    kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
+}
+
 /// Whether a path belongs to the metadata by which clients find out how to log in (RFC 9728, RFC 8414).
 fn is_metadata_of_login(path: &str) -> bool {
     const NAMES: [&str; 3] = ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"];
@@ -378,6 +399,18 @@ pub(super) struct Line {
     upstream: Upstream,
 }
 
+impl Line {
+    /// Lets the server see it if the client closes its side behind this request. The library looks for that before it asks
+    /// for the answer, so this is said when the request arrives. With a login, the server may have to get a request twice.
+    fn hold_end(&self, request: &Request<Incoming>) {
+        if self.connection.proxy.login.is_none()
+            && let Some(known) = request.extensions().get::<ConnectionFlags>()
+        {
+            known.client_end().hold(self.upstream.outbox());
+        }
+    }
+}
+
 impl Drop for Line {
     fn drop(&mut self) {
         self.connection.watch().client_closed(self.connection.client.number);
@@ -394,6 +427,11 @@ pub(super) struct Exchange {
 impl Exchange {
     pub(super) fn see(&self, seen: ExchangeEvent<'_>) {
         self.connection.watch().see(self.number, seen);
+    }
+
+    /// Reports that the client closed its side of the connection.
+    pub(super) fn client_ended(&self) {
+        self.connection.watch().client_ended(self.number);
     }
 
     /// Reports what had to be mended of the messages toward this side, since the last time.
@@ -474,7 +512,7 @@ impl Passage {
 impl Drop for Passage {
     fn drop(&mut self) {
         if !self.answered {
-            self.exchange.see(ExchangeEvent::ClientGone("the client hung up before the response"));
+            self.exchange.see(ExchangeEvent::ClientGone(GONE_BEFORE_RESPONSE));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A body that the observer sees as it passes.
 
-use super::passing::TrailerSlot;
+use super::passing::{ClientSide, TrailerSlot};
 use super::proxy::Exchange;
 use super::watched::ConnectionFlags;
-use crate::transport::client::http::{BodyError, BodyFilter, ExchangeEvent, HttpError};
+use crate::transport::client::http::{BodyError, BodyFilter, ExchangeEvent, GONE_WITHIN_RESPONSE, HttpError};
 use crate::wire::Direction;
 use crate::wire::text::error_chain;
 use bytes::Bytes;
@@ -19,6 +19,8 @@ pub(super) struct Bounds {
     pub(super) body_filter: Option<Box<dyn BodyFilter>>,
     /// Where its trailers go, if the other side can take any.
     pub(super) trailers: Option<TrailerSlot>,
+    /// The client whom the body goes to; `None` for a request.
+    pub(super) client: Option<ClientSide>,
 }
 
 /// A body that is observed as it passes.
@@ -32,6 +34,9 @@ pub(super) struct Tee {
     /// Inserts and removes messages.
     body_filter: Option<Box<dyn BodyFilter>>,
     trailers: Option<TrailerSlot>,
+    client: Option<ClientSide>,
+    /// Why it breaks off once the client has all that came before, and since when it waits for that.
+    broken: Option<(BodyError, Option<u64>)>,
     /// What is known of the connection that it comes from.
     known: ConnectionFlags,
 }
@@ -45,8 +50,20 @@ impl Tee {
         bounds: Bounds,
         known: ConnectionFlags,
     ) -> Self {
-        let Bounds { limit, body_filter, trailers } = bounds;
-        let mut tee = Self { body, exchange, direction, passed: 0, limit, ended: false, body_filter, trailers, known };
+        let Bounds { limit, body_filter, trailers, client } = bounds;
+        let mut tee = Self {
+            body,
+            exchange,
+            direction,
+            passed: 0,
+            limit,
+            ended: false,
+            body_filter,
+            trailers,
+            client,
+            broken: None,
+            known,
+        };
         if tee.body.is_end_stream() {
             tee.end(None);
         }
@@ -61,6 +78,14 @@ impl Tee {
                 Direction::ServerToClient => ExchangeEvent::ResponseEnd(reason),
             });
         }
+    }
+
+    /// Breaks off. The library throws away what it has not written yet, so the client gets that first: the head, at least.
+    fn poll_broken(&mut self, context: &Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let (Some((_, since)), Some(client)) = (&mut self.broken, &self.client) {
+            ready!(client.poll_flushed(since, context));
+        }
+        Poll::Ready(self.broken.take().map(|(error, _)| Err(error)))
     }
 
     fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
@@ -89,6 +114,9 @@ impl hyper::body::Body for Tee {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         loop {
+            if self.broken.is_some() {
+                return self.poll_broken(context);
+            }
             if let Some(body_filter) = &mut self.body_filter
                 && let Poll::Ready(block) = body_filter.poll_insert(context)
             {
@@ -116,18 +144,22 @@ impl hyper::body::Body for Tee {
                 },
                 Some(Err(error)) => Err(error.into()),
             };
-            if let Err(error) = &passed {
-                let reason = error_chain(error.as_ref());
-                self.end(Some(&reason));
-            } else if self.body.is_end_stream() {
+            let frame = match passed {
+                Ok(frame) => frame,
+                Err(error) => {
+                    self.end(Some(&error_chain(error.as_ref())));
+                    self.broken = Some((error, None));
+                    continue;
+                }
+            };
+            if self.body.is_end_stream() {
                 self.end(None);
             }
-            let Some(body_filter) = &mut self.body_filter else { return Poll::Ready(Some(passed)) };
-            match passed.map(|frame| frame.into_data().map(|bytes| body_filter.pass(bytes))) {
-                Ok(Ok(bytes)) if bytes.is_empty() => {}
-                Ok(Ok(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
-                Ok(Err(trailers)) => return Poll::Ready(Some(Ok(trailers))),
-                Err(error) => return Poll::Ready(Some(Err(error))),
+            let Some(body_filter) = &mut self.body_filter else { return Poll::Ready(Some(Ok(frame))) };
+            match frame.into_data().map(|bytes| body_filter.pass(bytes)) {
+                Ok(bytes) if bytes.is_empty() => {}
+                Ok(bytes) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
             }
         }
     }
@@ -147,7 +179,7 @@ impl Drop for Tee {
         match self.direction {
             Direction::ClientToServer => self.end(Some("the rest was not taken")),
             Direction::ServerToClient if !std::mem::replace(&mut self.ended, true) => {
-                self.exchange.see(ExchangeEvent::ClientGone("the client hung up"));
+                self.exchange.see(ExchangeEvent::ClientGone(GONE_WITHIN_RESPONSE));
             }
             Direction::ServerToClient => {}
         }

@@ -1,5 +1,6 @@
 //! Connections whose messages are checked as they are read, and what is known of them.
 
+use super::client_end::ClientEnd;
 use super::head_gate::HeadGate;
 use super::heads::{Asker, Heads, Side};
 use super::outlet::{Outbox, Outlet};
@@ -38,6 +39,7 @@ struct Flags {
     repairs: AtomicU16,
     /// Of the request after which the connection was given up.
     asker: Mutex<Asker>,
+    end: ClientEnd,
 }
 
 impl ConnectionFlags {
@@ -76,6 +78,11 @@ impl ConnectionFlags {
     pub(crate) fn take_repairs(&self) -> impl Iterator<Item = Repair> + use<> {
         let taken = self.0.repairs.swap(0, Ordering::AcqRel);
         Repair::ALL.into_iter().filter(move |repair| taken & repair.bit() != 0)
+    }
+
+    /// The end of what the client sends.
+    pub(super) fn client_end(&self) -> &ClientEnd {
+        &self.0.end
     }
 
     /// Says whether the next response is for `HEAD`.
@@ -137,6 +144,12 @@ impl<S> Watched<S> {
         passed
     }
 
+    /// Whether all that came has been read, and an answer to it is not yet out.
+    fn owes_answer(&self) -> bool {
+        let heads = &self.gate.heads;
+        heads.is_between() && self.outlet.is_behind(heads.ended)
+    }
+
     /// Whether the client has taken too long for a head.
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
         let Some((sleep, head_time)) = &mut self.timer else { return false };
@@ -171,6 +184,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
             }
             let read = &mut buffer.filled_mut()[before..];
             if read.is_empty() && !this.gate.release() {
+                if this.owes_answer() && this.known.0.end.comes(context) {
+                    return Poll::Pending;
+                }
                 break;
             }
             let passed = this.take(read);
@@ -206,7 +222,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         ready!(this.outlet.poll_pending(&mut this.stream, context))?;
-        Pin::new(&mut this.stream).poll_flush(context)
+        ready!(Pin::new(&mut this.stream).poll_flush(context))?;
+        if !this.owes_answer() {
+            this.known.0.end.is_answered();
+        }
+        if this.outlet.ends_flushed() {
+            // A peer that is gone need not be told; the library learns of it when it reads.
+            let _ = ready!(Pin::new(&mut this.stream).poll_shutdown(context));
+            this.outlet.has_ended();
+        }
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -18,7 +18,9 @@ use crate::sessions::answers::Answers;
 use crate::sessions::injection::is_ours;
 use crate::trace::described::payload;
 use crate::trace::{Closed, EventKind, Flags, Opened, TransportEvent};
-use crate::transport::client::http::{BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver};
+use crate::transport::client::http::{
+    BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver, GONE_BEFORE_RESPONSE, GONE_WITHIN_RESPONSE,
+};
 use crate::transport::coding::{self, Decoder};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Framing};
@@ -125,6 +127,8 @@ struct Exchange {
     is_refused: bool,
     request_over: bool,
     response_over: bool,
+    /// The client closed its side of the connection.
+    has_client_ended: bool,
     /// The endpoint that this exchange announced.
     endpoint: Option<Endpoint>,
     /// The injection queue of each direction whose body is a stream of messages.
@@ -172,6 +176,9 @@ impl Exchanges {
         for (number, mut exchange) in std::mem::take(&mut state.open) {
             self.end_body(&mut exchange, number, Direction::ClientToServer);
             self.end_body(&mut exchange, number, Direction::ServerToClient);
+            if exchange.has_client_ended && !exchange.response_over {
+                self.note_break(&exchange, number, Direction::ServerToClient, "", true);
+            }
         }
         std::mem::take(&mut state.sessions)
             .streams()
@@ -237,6 +244,7 @@ impl Exchanges {
                 is_refused: false,
                 request_over: false,
                 response_over: false,
+                has_client_ended: false,
                 endpoint: None,
                 injection_queues: [None, None],
             }),
@@ -346,14 +354,7 @@ impl Exchanges {
             self.transport(exchange.stream, number, Flags::toward(direction), &reported);
         }
         if let Some(reason) = reason {
-            // Clients normally end such streams by closing them.
-            let is_closed = exchange.is_answered && is_client_gone;
-            let reason = reason.to_owned();
-            let (reported, failed) = match is_closed {
-                true => (TransportEvent::Closed { reason }, Flags::default()),
-                false => (TransportEvent::BrokenOff { reason }, Flags::FAILED),
-            };
-            self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
+            self.note_break(exchange, number, direction, reason, is_client_gone);
         }
         match direction {
             Direction::ClientToServer => exchange.request_over = true,
@@ -367,6 +368,25 @@ impl Exchanges {
             state.sessions.heads.remove(&stream);
             self.close(stream, "the event stream ended");
         }
+    }
+
+    /// Records that a body toward this side broke off, or that the client hung up. A server that has seen that its client
+    /// closed its side hangs up in turn, so then the client was first.
+    fn note_break(&self, exchange: &Exchange, number: u32, direction: Direction, reason: &str, is_client_gone: bool) {
+        let has_ended = exchange.has_client_ended && direction == Direction::ServerToClient;
+        let reason = match has_ended {
+            true if exchange.is_answered => GONE_WITHIN_RESPONSE,
+            true => GONE_BEFORE_RESPONSE,
+            false => reason,
+        };
+        // Clients normally end such streams by closing them.
+        let is_closed = exchange.is_answered && (is_client_gone || has_ended);
+        let reason = reason.to_owned();
+        let (reported, failed) = match is_closed {
+            true => (TransportEvent::Closed { reason }, Flags::default()),
+            false => (TransportEvent::BrokenOff { reason }, Flags::FAILED),
+        };
+        self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
     }
 
     /// Records that mcpreel sent a request again with another token after this status, or only after it had waited for
@@ -544,6 +564,12 @@ impl ExchangeObserver for Exchanges {
 
     fn refused_unread(&self, connection: Option<u32>, status: StatusCode, reason: &str) {
         self.refuse_unread(connection, status, reason);
+    }
+
+    fn client_ended(&self, exchange: u32) {
+        if let Some(exchange) = self.state.lock().open.get_mut(&exchange) {
+            exchange.has_client_ended = true;
+        }
     }
 
     fn client_closed(&self, connection: u32) {

@@ -51,7 +51,14 @@ fn a_response_whose_framing_is_mended_is_whole_and_noted() {
         (format!("{JSON}Content-Length: {length}, {length}\r\n\r\n{PONG}"), "several times"),
         (format!("{JSON}Content-Length: {length}\n\r\n{PONG}"), "LF alone"),
         (format!("{JSON}Transfer-Encoding: chunked\r\n\r\n{length:x} \r\n{PONG}\r\n{END}"), "white space"),
+        (format!("{JSON}Content-Length : {length}\r\n\r\n{PONG}"), "white space between"),
+        (format!("{JSON}X-A\t: b\r\nTransfer-Encoding \t: chunked\r\n\r\n{chunked}"), "white space between"),
+        (format!("{JSON}Transfer-Encoding: identity,\r\nContent-Length: {length}\r\n\r\n{PONG}"), "empty elements"),
+        (format!("{JSON}Transfer-Encoding: chunked,\r\n\r\n{chunked}"), "empty elements"),
+        (format!("{JSON}Transfer-Encoding: , chunked\r\nTransfer-Encoding: ,\r\n\r\n{chunked}"), "empty elements"),
+        (format!("{JSON}Content-Length: ,{length},\r\n\r\n{PONG}"), "empty elements"),
         // Near misses.
+        (format!("{JSON}X-A: b : c\r\nX-B: ,,\r\nContent-Length: {length}\r\n\r\n{PONG}"), ""),
         (json_answer(PONG), ""),
         (format!("{JSON}Transfer-Encoding: chunked\r\n\r\n{length:X};a=b\r\n{PONG}\r\n{END}"), ""),
         (format!("{JSON}\r\n{PONG}"), ""),
@@ -75,6 +82,26 @@ fn a_response_whose_framing_is_mended_is_whole_and_noted() {
         assert!(repairs.is_empty() == noted.is_empty() && repairs.contains(noted), "{answer:?}: {repairs}");
         assert!(!repairs.contains("c2s"), "{repairs}");
     }
+}
+
+#[test]
+fn a_name_with_white_space_behind_it_goes_on_without_in_a_response_and_is_refused_in_a_request() {
+    let early = "HTTP/1.1 103 Early Hints\r\nLink : </a>\r\n\r\n";
+    let answer = json_answer(PONG).replacen("\r\n", "\r\nX-A : b : c\r\nX-B\t:d\r\nX-C: e : f\r\n", 1);
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, always([early, &answer].concat()), &[]);
+    let mut client = Client::connect(tap.address);
+    client.post("", PING);
+    let hints = client.head().expect("an informational response");
+    assert_eq!((hints.status(), hints.header("link")), (103, Some("</a>")));
+    let (head, reply) = client.head_and_reply();
+    assert_eq!((reply.status, &*reply.body, reply.cut), (200, PONG, false));
+    let got = ["x-a", "x-b", "x-c"].map(|name| head.header(name));
+    assert_eq!(got, [Some("b : c"), Some("d"), Some("e : f")]);
+    assert_eq!(post(tap.address, "X-A : b\r\n", PING).status, 400);
+    let events = tap.end();
+    assert_eq!(recorded(&events), [PING, PONG]);
+    assert_eq!(repaired(&events).matches("white space between").count(), 1, "{}", repaired(&events));
 }
 
 fn gzipped(text: &str) -> Vec<u8> {

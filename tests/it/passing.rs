@@ -6,7 +6,9 @@ use crate::common::socket::{Client, END, Tap, chunk, json_answer, say, serve};
 use crate::common::{BINARY, LIMIT, Live, Stage, until};
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -35,11 +37,11 @@ fn talk(mut stream: &TcpStream, request: impl AsRef<[u8]>, end: &str) -> String 
 }
 
 /// A server that waits for the end of each request, answers with these bytes and keeps the connection open.
-fn patient(end: &'static str, answer: impl Into<Vec<u8>>) -> (SocketAddr, std::sync::mpsc::Receiver<String>) {
+fn patient(end: &'static str, answer: impl Into<Vec<u8>>) -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     let answer = answer.into();
-    let (sender, received) = std::sync::mpsc::channel();
+    let (sender, received) = channel();
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let (sender, answer) = (sender.clone(), answer.clone());
@@ -243,6 +245,205 @@ fn the_client_is_told_to_continue_once() {
         assert_eq!((got.matches("100 Continue").count(), got.matches("200 OK").count()), (times, 1), "{got}");
     }
     assert_eq!(messages(&tap.end()), [PING, PONG, PING, PONG]);
+}
+
+/// A server that behaves like this on each connection, and returns what it has received at its end.
+fn scripted(script: impl Fn(&TcpStream) -> String + Send + Sync + 'static) -> (SocketAddr, Receiver<String>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (sender, received) = channel();
+    let script = Arc::new(script);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (sender, script) = (sender.clone(), Arc::clone(&script));
+            thread::spawn(move || {
+                stream.set_read_timeout(Some(LIMIT)).expect("a socket");
+                let _ = sender.send(script(&stream));
+            });
+        }
+    });
+    (address, received)
+}
+
+fn expecting() -> (String, &'static str) {
+    let all = post("1.1", PING).replacen("\r\n", "\r\nExpect: 100-continue\r\n", 1);
+    let head = all.strip_suffix(PING).expect("a body").to_owned();
+    (head, PING)
+}
+
+fn dial(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(LIMIT)).expect("a socket");
+    stream
+}
+
+#[test]
+fn a_client_is_told_to_continue_by_the_server_and_not_before() {
+    // Only the server's has this header.
+    const CONTINUE: &str = "HTTP/1.1 100 Continue\r\nx-from: server\r\n\r\n";
+    let (server, received) = scripted(|stream| {
+        let head = talk(stream, "", "\r\n\r\n");
+        let body = talk(stream, CONTINUE, PING);
+        talk(stream, json_answer(PONG), "") + &head + &body
+    });
+    let stage = Stage::new();
+    let tap = Tap::start(&stage, server, &[]);
+    let (head, body) = expecting();
+    for _ in 0..3 {
+        let stream = dial(tap.address);
+        assert_eq!(talk(&stream, &head, "\r\n\r\n"), CONTINUE);
+        let got = talk(&stream, body, PONG);
+        assert!(got.starts_with("HTTP/1.1 200 OK\r\n") && !got.contains("100 Continue"), "{got}");
+        drop(stream);
+        assert!(received.recv_timeout(LIMIT).expect("a request").ends_with(PING));
+    }
+    let events = tap.end();
+    assert_eq!(messages(&events), [PING, PONG].repeat(3));
+    let early = about(&events, "informational");
+    assert!(early.len() == 3 && early.iter().all(|data| data["kept"].is_null()), "{early:?}");
+}
+
+#[test]
+fn a_client_whose_request_is_refused_is_not_asked_for_its_body() {
+    for refusal in ["417 Expectation Failed", "401 Unauthorized", "200 OK"] {
+        let (server, received) = scripted(move |stream| {
+            let head = talk(stream, "", "\r\n\r\n");
+            head + &talk(stream, format!("HTTP/1.1 {refusal}\r\nContent-Length: 0\r\n\r\n"), "")
+        });
+        let stage = Stage::new();
+        let tap = Tap::start(&stage, server, &[]);
+        let stream = dial(tap.address);
+        let got = talk(&stream, expecting().0, "\r\n\r\n");
+        assert!(got.starts_with(&format!("HTTP/1.1 {refusal}\r\n")), "{got}");
+        stream.shutdown(Shutdown::Both).expect("a socket");
+        assert!(received.recv_timeout(LIMIT).expect("a request").ends_with("\r\n\r\n"), "no body");
+        tap.end();
+    }
+}
+
+#[test]
+fn a_client_that_does_not_wait_is_not_told_to_continue_unless_the_server_does() {
+    let stage = Stage::new();
+    let (server, _received) = patient(PING, json_answer(PONG));
+    let tap = Tap::start(&stage, server, &[]);
+    let (head, body) = expecting();
+    let got = raw(tap.address, head.clone() + body, PONG);
+    assert!(got.starts_with("HTTP/1.1 200 OK\r\n"), "{got}");
+    tap.end();
+    // Where nobody is behind the listener who could be asked, it asks itself.
+    let process: Live = stage.start(&["record", "--force", "-o", "g.reel", "--listen", "0", "--", BINARY, "serve"]);
+    let address: SocketAddr = until("the listener", || {
+        let said = process.stderr_so_far();
+        said.split_once("listening on http://")?.1.split_once('/')?.0.parse().ok()
+    });
+    assert_eq!(talk(&dial(address), head, "\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    process.signal("INT");
+    process.end();
+}
+
+#[test]
+fn an_answer_that_breaks_off_right_behind_its_head_is_a_head_and_a_broken_connection() {
+    let events = "Content-Type: text/event-stream\r\n";
+    let chunked = "Transfer-Encoding: chunked\r\n";
+    let note = "event: x\ndata: {}\n\n";
+    let cases = [
+        (JSON, chunked, "zz\r\n".to_owned(), "", true),
+        (events, chunked, "zz\r\n".to_owned(), "", true),
+        (JSON, chunked, "-1\r\nabc".to_owned(), "", true),
+        (events, chunked, "\r\n".to_owned(), "", true),
+        (JSON, "Content-Length: 99\r\n", String::new(), "", true),
+        (events, chunked, format!("{}zz\r\n", chunk(note)), note, true),
+        // Near misses.
+        (events, chunked, [&chunk(note), END].concat(), note, false),
+        (events, chunked, END.to_owned(), "", false),
+    ];
+    for (kind, framing, rest, body, is_broken) in cases {
+        let answer = format!("HTTP/1.1 200 OK\r\n{kind}{framing}\r\n{rest}");
+        let (server, _received) = scripted(move |stream| {
+            let request = talk(stream, "", PING);
+            let _ = { stream }.write_all(answer.as_bytes());
+            request
+        });
+        let stage = Stage::new();
+        let tap = Tap::start(&stage, server, &[]);
+        for _ in 0..5 {
+            let mut client = Client::connect(tap.address);
+            client.post("", PING);
+            let reply = client.reply();
+            assert_eq!((reply.status, &*reply.body, reply.cut), (200, body, is_broken), "{kind}{framing}{rest:?}");
+        }
+        let events = tap.end();
+        assert_eq!(about(&events, "response")[0]["status"], 200);
+        let broken = about(&events, "broken off");
+        assert_eq!(broken.len(), if is_broken { 5 } else { 0 }, "{rest:?}: {broken:?}");
+        assert!(broken.iter().all(|data| data["reason"].as_str().is_some_and(|why| why.contains("reading a body"))));
+    }
+}
+
+#[test]
+fn a_client_that_closes_its_side_and_waits_gets_its_answer() {
+    let in_chunks = format!("HTTP/1.1 200 OK\r\n{JSON}Transfer-Encoding: chunked\r\n\r\n{}{END}", chunk(PONG));
+    let in_events = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n{}{END}",
+        chunk(&format!("data: {PONG}\n\n"))
+    );
+    let hinted = format!("HTTP/1.1 103 Early Hints\r\n\r\n{}", json_answer(PONG));
+    let to_the_end = format!("HTTP/1.1 200 OK\r\n{JSON}\r\n{PONG}");
+    for (version, answer) in [
+        ("1.1", json_answer(PONG)),
+        ("1.0", json_answer(PONG)),
+        ("1.1", in_chunks),
+        ("1.1", in_events),
+        ("1.1", hinted),
+        ("1.1", to_the_end),
+    ] {
+        // What is before the mark is sent at once, the rest once the server has seen that its client has closed its side.
+        for at in [0, answer.find("\r\n\r\n").expect("a head") + 4] {
+            if at > 0 && answer.contains("event-stream") {
+                continue;
+            }
+            let told = answer.clone();
+            let (server, received) = scripted(move |stream| {
+                let request = talk(stream, "", PING);
+                let more = talk(stream, &told[..at], "");
+                let _ = { stream }.write_all(&told.as_bytes()[at..]);
+                request + &more
+            });
+            let stage = Stage::new();
+            let tap = Tap::start(&stage, server, &[]);
+            let stream = dial(tap.address);
+            (&stream).write_all(post(version, PING).as_bytes()).expect("written");
+            let begun = if at > 0 { talk(&stream, "", "\r\n\r\n") } else { String::new() };
+            stream.shutdown(Shutdown::Write).expect("a socket");
+            let got = begun + &talk(&stream, "", "");
+            assert!(got.contains(" 200 OK\r\n") && got.contains(PONG), "{version} {at} {answer:?}: {got:?}");
+            assert!(received.recv_timeout(LIMIT).expect("a request").ends_with(PING));
+            let events = tap.end();
+            assert_eq!(messages(&events).len(), 2, "{version} {at} {answer:?}: {events:?}");
+            for what in ["broken off", "closed", "refused"] {
+                assert!(about(&events, what).is_empty(), "{version} {at} {answer:?}: {events:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_takes_a_closed_side_for_the_end_ends_the_exchange() {
+    for (begun, what) in [("", "broken off"), ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", "closed")] {
+        let (server, received) = scripted(move |stream| talk(stream, "", PING) + &talk(stream, begun, ""));
+        let stage = Stage::new();
+        let tap = Tap::start(&stage, server, &[]);
+        let stream = dial(tap.address);
+        (&stream).write_all(post("1.1", PING).as_bytes()).expect("written");
+        let mut got = if begun.is_empty() { String::new() } else { talk(&stream, "", "{") };
+        stream.shutdown(Shutdown::Write).expect("a socket");
+        got += &talk(&stream, "", "");
+        assert_eq!(got.to_ascii_lowercase(), begun.to_ascii_lowercase());
+        assert!(received.recv_timeout(LIMIT).expect("a request").ends_with(PING));
+        let events = tap.end();
+        let reasons = about(&events, what);
+        assert!(reasons.len() == 1 && reasons[0]["reason"].to_string().contains("the client hung up"), "{events:?}");
+    }
 }
 
 #[test]

@@ -210,6 +210,11 @@ pub enum ExchangeEvent<'a> {
     Trailers(Direction, &'a http::HeaderMap, bool),
 }
 
+/// The reason of [`ExchangeEvent::ClientGone`] before the response's head.
+pub(crate) const GONE_BEFORE_RESPONSE: &str = "the client hung up before the response";
+/// The reason of [`ExchangeEvent::ClientGone`] behind the response's head.
+pub(crate) const GONE_WITHIN_RESPONSE: &str = "the client hung up";
+
 /// A client's connection.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientConnection {
@@ -225,6 +230,10 @@ pub trait ExchangeObserver: Send + Sync {
     fn begin(&self, connection: ClientConnection, head: &http::request::Parts) -> u32;
     /// An event of an exchange.
     fn see(&self, exchange: u32, seen: ExchangeEvent<'_>);
+    /// The client of an exchange closed its side of the connection. Whether it is gone, the server decides.
+    fn client_ended(&self, exchange: u32) {
+        let _ = exchange;
+    }
     /// A client's connection with this number ended.
     fn client_closed(&self, connection: u32);
     /// mcpreel answered with this status, for this reason, what it could not read as a request. A connection that was not

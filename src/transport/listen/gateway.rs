@@ -8,9 +8,10 @@ mod response;
 mod session;
 mod streams;
 
+use super::accept::{accept_http, serve_connection};
 use super::cors::Cors;
 use super::origin_check::{Access, is_json};
-use super::proxy::{self, serve_connection};
+use super::proxy;
 use super::refusals::Refusals;
 use super::request_body;
 use crate::protocol::errors;
@@ -174,7 +175,7 @@ impl Gateway {
     async fn serve_http(self: Arc<Self>, listener: TcpListener) {
         let refusals = Arc::clone(&self.refusals);
         let at_the_door = Arc::clone(&refusals);
-        proxy::accept_http(
+        accept_http(
             async || listener.accept().await.map(|(stream, _)| stream),
             move |stream, _| {
                 let gateway = Arc::clone(&self);

@@ -1,7 +1,7 @@
 //! Holds back the beginning of a head until it is complete, and changes a few bytes of those that the HTTP library would
 //! refuse or misread, without moving any. The library does nothing with a part of a head, so nothing is delayed.
 
-use super::heads::{HeadMend, Heads};
+use super::heads::{HeadMend, Heads, end_of_name};
 use crate::transport::client::http::MAX_HEAD_BYTES;
 use hyper::header::{self, HeaderMap, HeaderName};
 use tokio::io::ReadBuf;
@@ -19,6 +19,13 @@ pub(super) fn restore(headers: &mut HeaderMap) {
         for value in values {
             headers.append(name.clone(), value);
         }
+    }
+}
+
+/// Removes the hidden headers of a head.
+pub(super) fn remove_hidden(headers: &mut HeaderMap) {
+    for hidden in [HIDDEN_CODING, HIDDEN_LENGTH] {
+        headers.remove(hidden);
     }
 }
 
@@ -99,8 +106,7 @@ impl HeadGate {
             if was_at_head && is_complete {
                 let mend = self.heads.mend();
                 if mend != HeadMend::default() {
-                    self.has_hidden |= mend.hide_coding || mend.hide_length;
-                    apply(mend, &mut bytes[start..at]);
+                    self.has_hidden |= apply(mend, &mut bytes[start..at]);
                 }
             }
         }
@@ -130,21 +136,42 @@ fn may_become_head(begun: &[u8], is_response: bool) -> bool {
     is_text && (end.is_none() || memchr::memmem::find(line, VERSION).is_some())
 }
 
-fn apply(mend: HeadMend, head: &mut [u8]) {
+/// Returns whether a header was hidden.
+fn apply(mend: HeadMend, head: &mut [u8]) -> bool {
     if mend.raise_version {
         let version = memchr::memmem::find(head, b"HTTP/1.0");
         if let Some(digit) = version.and_then(|at| head.get_mut(at + 7)) {
             *digit = b'1';
         }
     }
-    for line in head.split_mut(|byte| *byte == b'\n') {
-        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
-        let is_hidden = mend.hide_coding && name.eq_ignore_ascii_case(b"transfer-encoding")
-            || mend.hide_length && name.eq_ignore_ascii_case(b"content-length");
-        if is_hidden && let Some(first) = line.first_mut() {
-            *first = HIDDEN;
+    let mut has_hidden = false;
+    let lines = head.split_mut(|byte| *byte == b'\n');
+    for line in lines.skip_while(|line| line.trim_ascii().is_empty()).skip(1) {
+        let Some(colon) = memchr::memchr(b':', line) else { continue };
+        let end = if mend.close_names { end_of_name(line, colon) } else { colon };
+        line.swap(end, colon);
+        let is_coding = line[..end].eq_ignore_ascii_case(b"transfer-encoding");
+        let is_length = line[..end].eq_ignore_ascii_case(b"content-length");
+        let is_empty = mend.drop_empty && (is_coding || is_length) && !drop_empty(&mut line[end + 1..]);
+        if is_coding && (mend.hide_coding || is_empty) || is_length && mend.hide_length {
+            line[0] = HIDDEN;
+            has_hidden = true;
         }
     }
+    has_hidden
+}
+
+/// Leaves only those elements of a list that are not empty, and white space. Returns whether there are any.
+fn drop_empty(list: &mut [u8]) -> bool {
+    let elements = list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    let kept = elements.filter(|element| !element.is_empty()).collect::<Vec<_>>().join(&b","[..]);
+    if kept.is_empty() {
+        return false;
+    }
+    let end = list.strip_suffix(b"\r").map_or(list.len(), <[u8]>::len);
+    list[..end].fill(b' ');
+    list[..kept.len()].copy_from_slice(&kept);
+    true
 }
 
 #[cfg(test)]
@@ -196,6 +223,21 @@ mod tests {
                 "POST / HTTP/1.1\r\nContent-Length: +5\r\nTransfer-Encoding: chunked\r\n\r\n",
                 "POST / HTTP/1.1\r\n~ontent-Length: +5\r\n~ransfer-Encoding: chunked\r\n\r\n",
             ),
+            (
+                server,
+                "\r\nHTTP/1.1 200 a : b\r\nX-A \t: b : c\r\nContent-Length\t: 12\n\r\n",
+                "\r\nHTTP/1.1 200 a : b\r\nX-A:\t  b : c\r\nContent-Length:\t 12\n\r\n",
+            ),
+            (
+                server,
+                "HTTP/1.1 200 OK\r\nX: ,,\r\ntransfer-encoding : gzip, ,chunked ,\r\nTransfer-Encoding: ,\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nX: ,,\r\ntransfer-encoding:gzip,chunked      \r\n~ransfer-Encoding: ,\r\n\r\n",
+            ),
+            (
+                server,
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity,\r\nContent-Length: ,12,12\r\n\r\n",
+                "HTTP/1.1 200 OK\r\n~ransfer-Encoding:identity  \r\nContent-Length:12,12  \r\n\r\n",
+            ),
         ];
         for (side, head, mended) in cases {
             for cuts in 1..head.len() + body.len() + 1 {
@@ -207,6 +249,9 @@ mod tests {
         for (side, all) in [
             (server, "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
             (server, "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
+            (server, "HTTP/1.1 200 OK : x\r\nX: a : b\r\n : c\r\nContent-Length: ,\r\n\r\n"),
+            (server, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nX : y\r\n\r\n"),
+            (Side::Requests, "POST / HTTP/1.1\r\nX : y\r\nContent-Length: 0\r\n\r\n"),
             (server, "HTTP/1.1 200 OK\r\n\r\nHTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
             (
                 Side::Requests,

@@ -1,7 +1,7 @@
 //! A local listener for JSON posts: checks their origin, form and size, and returns the handler's answers.
 
+use super::accept::{accept_http, serve_connection};
 use super::origin_check::{Access, is_json};
-use super::proxy::{accept_http, serve_connection};
 use super::refusals::Refusals;
 use super::request_body::{self, BodyFault};
 use crate::transport::budget::{Budget, IntakeLimits};

@@ -5,7 +5,7 @@
 //! `Host` and `Origin`. So names other than this machine's are refused unless the user allows them. For images and
 //! links, browsers send no `Origin`, but `Sec-Fetch-Site` says whether another site is the cause.
 
-use super::heads::AmbiguousLength;
+use super::watched::AmbiguousLength;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::request::Parts;

@@ -9,10 +9,12 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 
+/// What the HTTP library writes by itself when the body of a request with `Expect` is asked for.
+const OWN_CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 /// The maximum number of bytes of informational responses that wait for one connection.
 const MAX_WAITING: usize = 64 << 10;
 
@@ -37,6 +39,16 @@ struct State {
     trailers: VecDeque<(u64, Vec<u8>)>,
     /// The status of an error response of the library's own.
     kept: Option<u16>,
+    /// The response before which only the server says to continue.
+    foreign_continue: u64,
+    /// How often everything has been out.
+    flushes: u64,
+    /// Waits for the next time.
+    awaits_flush: Option<Waker>,
+    /// A message is about to begin.
+    is_due: bool,
+    /// Nothing follows the last message.
+    is_over: bool,
 }
 
 impl Outbox {
@@ -44,12 +56,42 @@ impl Outbox {
     pub(super) fn begin(&self) -> u64 {
         let mut state = self.0.state.lock();
         state.begun += 1;
+        state.is_due = false;
         state.begun
     }
 
-    /// Begins a new connection.
+    /// Begins a new connection for the same peer.
     pub(super) fn reset(&self) {
-        *self.0.state.lock() = State::default();
+        let mut state = self.0.state.lock();
+        *state = State { is_due: state.is_due, is_over: state.is_over, ..State::default() };
+    }
+
+    /// Says that a message is about to begin.
+    pub(super) fn expect(&self) {
+        self.0.state.lock().is_due = true;
+    }
+
+    /// Ends this direction of the connection behind the last message.
+    pub(super) fn end(&self) {
+        self.0.state.lock().is_over = true;
+        self.0.changed.notify_waiters();
+        self.0.changed.notify_one();
+    }
+
+    /// Keeps back what the library says by itself to ask for the body of the current request.
+    pub(super) fn leave_continue(&self) {
+        let mut state = self.0.state.lock();
+        state.foreign_continue = state.begun;
+    }
+
+    /// Completes once all that the library has begun to write is out. `since` is the same, at first `None`, for each call.
+    pub(super) fn poll_flushed(&self, since: &mut Option<u64>, context: &Context<'_>) -> Poll<()> {
+        let mut state = self.0.state.lock();
+        if state.flushes > *since.get_or_insert(state.flushes) {
+            return Poll::Ready(());
+        }
+        state.awaits_flush = Some(context.waker().clone());
+        Poll::Pending
     }
 
     /// The current message.
@@ -113,16 +155,39 @@ pub(super) struct Outlet {
     /// What goes out first, from this position on.
     pending: (Vec<u8>, usize),
     has_kept: bool,
+    has_ended: bool,
 }
 
 impl Outlet {
     pub(super) fn new(side: Side, outbox: Outbox) -> Self {
-        Self { heads: Heads::of(side), side, outbox, pending: (Vec::new(), 0), has_kept: false }
+        Self { heads: Heads::of(side), side, outbox, pending: (Vec::new(), 0), has_kept: false, has_ended: false }
     }
 
     /// Whether an error response of the library's own is kept back, with all that follows.
     pub(super) fn has_kept(&self) -> bool {
         self.has_kept
+    }
+
+    /// Whether fewer messages have gone out completely than this.
+    pub(super) fn is_behind(&self, messages: u64) -> bool {
+        self.heads.ended < messages || !self.heads.is_between()
+    }
+
+    /// Takes note that everything is out. Returns whether this direction has to be ended now.
+    pub(super) fn ends_flushed(&self) -> bool {
+        let (waker, ends) = {
+            let mut state = self.outbox.0.state.lock();
+            state.flushes += 1;
+            let is_last = state.is_over && !state.is_due && state.begun > 0 && !self.is_behind(state.begun);
+            (state.awaits_flush.take(), is_last && self.side == Side::Requests && !self.has_ended)
+        };
+        waker.into_iter().for_each(Waker::wake);
+        ends
+    }
+
+    /// Takes note that this direction was ended.
+    pub(super) fn has_ended(&mut self) {
+        self.has_ended = true;
     }
 
     /// Writes what has its place here, before anything else.
@@ -171,6 +236,9 @@ impl Outlet {
         if self.has_kept || self.keeps(first) {
             return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
         }
+        if self.leaves(first) {
+            return Poll::Ready(Ok(OWN_CONTINUE.len()));
+        }
         ready!(self.poll_pending(stream, context))?;
         let has_trailers = !self.outbox.0.state.lock().trailers.is_empty();
         if !has_trailers {
@@ -193,6 +261,14 @@ impl Outlet {
         let written = ready!(Pin::new(stream).poll_write(context, &first[..end.max(1)]))?;
         self.follow(&first[..written]);
         Poll::Ready(Ok(written))
+    }
+
+    /// Whether the library asks for a body that only the server may ask for.
+    fn leaves(&self, bytes: &[u8]) -> bool {
+        self.side != Side::Requests
+            && self.heads.is_between()
+            && bytes.starts_with(OWN_CONTINUE)
+            && self.outbox.0.state.lock().foreign_continue == self.heads.ended + 1
     }
 
     /// Keeps back an error response that no service has made.
@@ -256,7 +332,7 @@ mod tests {
     }
 
     fn written(outlet: &mut Outlet, bytes: &str, (cuts, slow): (usize, usize), out: &mut Vec<u8>) {
-        let mut context = Context::from_waker(std::task::Waker::noop());
+        let mut context = Context::from_waker(Waker::noop());
         let mut stream = Slow(std::mem::take(out), slow);
         for mut piece in bytes.as_bytes().chunks(cuts) {
             while !piece.is_empty() {
@@ -310,6 +386,62 @@ mod tests {
                 assert!(outbox.0.state.lock().owed.is_empty());
             }
         }
+    }
+
+    #[test]
+    fn only_the_server_says_to_continue_where_it_is_left_to_it() {
+        let own = std::str::from_utf8(OWN_CONTINUE).expect("text");
+        let servers = "HTTP/1.1 100 Continue\r\nx-from: server\r\n\r\n";
+        let answer = "HTTP/1.1 200 OK\r\ncontent-length: 26\r\n\r\n";
+        let outbox = Outbox::default();
+        let mut outlet = Outlet::new(Side::Responses { to_head: false }, outbox.clone());
+        let mut out = Vec::new();
+        let mut context = Context::from_waker(Waker::noop());
+        for is_left in [true, false, true] {
+            let number = outbox.begin();
+            if is_left {
+                outbox.leave_continue();
+            }
+            assert!(outbox.put_early(number, servers.into()));
+            outbox.owe(false);
+            // The library may write both at once. A body is no head.
+            let all = [own, answer, own, " "].concat();
+            let mut left = all.as_bytes();
+            while !left.is_empty() {
+                let mut stream = Slow(std::mem::take(&mut out), 1000);
+                let taken = outlet.poll_write(&mut stream, &mut context, &[IoSlice::new(left)]);
+                let Poll::Ready(Ok(taken)) = taken else { panic!() };
+                (out, left) = (stream.0, &left[taken..]);
+            }
+            let expected = if is_left { [servers, answer, own, " "] } else { [servers, &all, "", ""] };
+            assert_eq!(String::from_utf8_lossy(&std::mem::take(&mut out)), expected.concat(), "{is_left}");
+        }
+    }
+
+    #[test]
+    fn a_direction_ends_behind_its_last_message_and_not_before() {
+        let request = "GET / HTTP/1.1\r\n\r\n";
+        let outbox = Outbox::default();
+        let mut outlet = Outlet::new(Side::Requests, outbox.clone());
+        let mut out = Vec::new();
+        let mut send = |outlet: &mut Outlet, bytes: &str| {
+            written(outlet, bytes, (99, 99), &mut out);
+            outlet.ends_flushed()
+        };
+        outbox.expect();
+        outbox.begin();
+        assert!(!send(&mut outlet, request));
+        // The next is about to begin; the connection is new.
+        outbox.expect();
+        outbox.end();
+        assert!(!outlet.ends_flushed());
+        outbox.reset();
+        let mut outlet = Outlet::new(Side::Requests, outbox.clone());
+        assert!(!outlet.ends_flushed());
+        outbox.begin();
+        assert!(!outlet.ends_flushed() && !send(&mut outlet, &request[..9]) && send(&mut outlet, &request[9..]));
+        outlet.has_ended();
+        assert!(!outlet.ends_flushed());
     }
 
     #[test]

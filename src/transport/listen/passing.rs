@@ -2,10 +2,12 @@
 //! have an outbox for them.
 
 use super::outlet::{Outbox, lines};
+use super::watched::ConnectionFlags;
 use crate::transport::client::http::Body;
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::http::request;
 use hyper::{Request, StatusCode, Version, header};
+use std::task::{Context, Poll};
 
 /// What an exchange's client can take, and where.
 #[derive(Clone)]
@@ -15,8 +17,11 @@ pub(super) struct ClientSide {
     number: u64,
     /// HTTP/1.0 has neither informational responses nor trailers.
     is_new: bool,
-    /// The library has told the client, or will, to continue.
+    /// The client waits until it is told to continue.
+    expects: bool,
+    /// The library tells it, not the server.
     continues: bool,
+    flags: ConnectionFlags,
 }
 
 impl ClientSide {
@@ -24,12 +29,31 @@ impl ClientSide {
     pub(super) fn of(head: &request::Parts) -> Self {
         let outbox = head.extensions.get::<Outbox>().cloned().unwrap_or_default();
         let number = outbox.current();
-        Self {
-            outbox,
-            number,
-            is_new: head.version == Version::HTTP_11,
-            continues: head.headers.contains_key(header::EXPECT),
-        }
+        let is_new = head.version == Version::HTTP_11;
+        let expects = is_new && head.headers.contains_key(header::EXPECT);
+        let flags = head.extensions.get::<ConnectionFlags>().cloned().unwrap_or_default();
+        Self { outbox, number, is_new, expects, continues: expects, flags }
+    }
+
+    /// What is known of the connection.
+    pub(super) fn flags(&self) -> &ConnectionFlags {
+        &self.flags
+    }
+
+    /// Whether the client waits until it is told to continue.
+    pub(super) fn expects(&self) -> bool {
+        self.expects
+    }
+
+    /// Leaves it to the server to tell the client to continue.
+    pub(super) fn leave_continue(&mut self) {
+        self.continues = false;
+        self.outbox.leave_continue();
+    }
+
+    /// Completes once the client has all that the library has begun to write; see [`Outbox::poll_flushed`].
+    pub(super) fn poll_flushed(&self, since: &mut Option<u64>, context: &Context<'_>) -> Poll<()> {
+        self.outbox.poll_flushed(since, context)
     }
 
     /// Passes on the server's informational response, if the client can take it. Returns whether it goes on.
@@ -38,7 +62,7 @@ impl ClientSide {
             return false;
         }
         let mut headers = headers.clone();
-        super::proxy::strip(&mut headers);
+        super::hop::strip(&mut headers);
         let reason = status.canonical_reason().unwrap_or_default();
         let head = format!("HTTP/1.1 {} {reason}\r\n", status.as_u16());
         self.outbox.put_early(self.number, [head.as_bytes(), &lines(&headers), b"\r\n"].concat())

@@ -2,56 +2,43 @@
 //! unchanged; an [`ExchangeObserver`](crate::transport::client::http::ExchangeObserver) sees everything first, and which
 //! framing was mended.
 
+use super::accept::{accept_on, serve_connection, turn_away};
 use super::cors::Cors;
-use super::head_gate::restore;
-use super::heads::{AmbiguousLength, Asker, ConnectionFlags, Watched};
+use super::head_gate::{remove_hidden, restore};
+use super::hop::{Codings, mend_length, strip};
 use super::origin_check::Access;
-use super::outlet::Outbox;
 use super::passing::{Announcement, ClientSide, TrailerSlot, asks_for_trailers};
-use super::refusals::{self, Lent, Refusals};
+use super::refusals::Refusals;
 use super::request_body::{self, BodyFault};
 use super::spread::Spread;
+use super::tee::{Bounds, Tee};
+use super::tunnel::tunnel;
 use super::upstream::Upstream;
+use super::watched::ConnectionFlags;
 use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{
-    Body, BodyError, BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver, HttpClient, HttpError,
-    MAX_HEAD_BYTES, SharedObserver, empty, full,
+    Body, BodyFilter, ClientConnection, ExchangeEvent, ExchangeObserver, GONE_BEFORE_RESPONSE, HttpClient, HttpError,
+    SharedObserver, empty, full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
 use crate::transport::client::login::{Attempts, Login, body_of, discard};
 use crate::transport::client::remote::Remote;
-use crate::wire::text::error_chain;
 use crate::wire::{Direction, MessageLimit};
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Body as _, Frame, Incoming, SizeHint};
-use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::{request, uri};
-use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
-use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
 /// How long to read the rest of a request that cannot be sent on, or not be served.
 const UNSENT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum number of client connections; a head of each may be in memory.
-const MAX_CONNECTIONS: usize = 512;
-/// The maximum number of connections beyond that which are answered at the same time; more are closed.
-const MAX_TURNED_AWAY: usize = 64;
-/// How long a connection may wait for its next request.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
-/// The time limit for a request's head.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What to do about a server that requires a login.
 const MISSING_LOGIN: &str = "the server requires a login (HTTP 401), and clients cannot log in through this address, because \
@@ -136,6 +123,7 @@ impl Proxy {
                 let service_line = Arc::clone(&line);
                 let service = service_fn(move |request| {
                     let line = Arc::clone(&service_line);
+                    line.hold_end(&request);
                     async move { Ok::<_, Infallible>(line.connection.proxy.relay(&line, request).await) }
                 });
                 async move {
@@ -161,7 +149,7 @@ impl Proxy {
 
     async fn relay(&self, line: &Arc<Line>, request: Request<Incoming>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
-        let client_side = ClientSide::of(&head);
+        let mut client_side = ClientSide::of(&head);
         let connection = Arc::clone(&line.connection);
         let number = self.watch.begin(connection.client, &head);
         let admitted = self.admit(&head);
@@ -171,7 +159,9 @@ impl Proxy {
         if let Err((status, reason)) = admitted {
             return passage.refuse(status, &reason);
         }
-        let from_client = head.extensions.remove::<ConnectionFlags>().unwrap_or_default();
+        let from_client = client_side.flags().clone();
+        let client_end = from_client.client_end();
+        client_end.tell(&passage.exchange);
         passage.exchange.see_repairs(Direction::ClientToServer, &from_client);
         let upgrade = head.headers.get(header::UPGRADE).filter(|to| is_websocket(to)).cloned();
         let own_host = head.headers.get(header::HOST).cloned();
@@ -198,16 +188,22 @@ impl Proxy {
             codings.put(&mut head.headers);
             announced.put(&mut head.headers);
             let trailers = Some(TrailerSlot::of_request(line.upstream.outbox()));
-            let bounds = Bounds { limit: self.body_limit, body_filter: None, trailers };
-            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, bounds, from_client))
+            let bounds = Bounds { limit: self.body_limit, body_filter: None, trailers, client: None };
+            client_side.leave_continue();
+            RequestBody::Passing(passage.tee(body, Direction::ClientToServer, bounds, from_client.clone()))
         };
         let mut response = match self.send(&passage, (&line.upstream, &client_side), head, body).await {
             Ok(response) => response,
             Err((error @ HttpError::TooLong(_), _)) => {
                 return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
             }
+            Err(_) if client_end.has_come() && line.upstream.has_hung_up() => {
+                // The server takes it that the client is gone. So does the library now, and drops the exchange.
+                client_end.release();
+                return std::future::pending().await;
+            }
             Err((error, unsent)) => {
-                if let Some(unsent) = unsent {
+                if let Some(unsent) = unsent.filter(|_| !client_side.expects()) {
                     // Read the unsent body so that the reel has the request.
                     let _ = tokio::time::timeout(UNSENT_TIMEOUT, unsent.into_body().collect()).await;
                 }
@@ -217,16 +213,15 @@ impl Proxy {
         let to_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();
         let from_server = line.upstream.known();
-        let has_hidden = from_server.take_hidden();
-        if has_hidden {
-            restore(&mut head.headers);
+        if from_server.take_hidden() {
+            let mut as_it_came = head.clone();
+            restore(&mut as_it_came.headers);
+            passage.exchange.see(ExchangeEvent::Response(&as_it_came));
+            remove_hidden(&mut head.headers);
+        } else {
+            passage.exchange.see(ExchangeEvent::Response(&head));
         }
-        passage.exchange.see(ExchangeEvent::Response(&head));
         passage.exchange.see_repairs(Direction::ServerToClient, from_server);
-        if has_hidden {
-            // Only `identity` is hidden in a response.
-            head.headers.remove(header::TRANSFER_ENCODING);
-        }
         let (codings, announced) = (Codings::of(&head.headers), Announcement::of(&head.headers));
         mend_length(&mut head.headers);
         strip(&mut head.headers);
@@ -239,6 +234,10 @@ impl Proxy {
         if head.status == StatusCode::UNAUTHORIZED {
             (self.advise)(if self.login.is_some() { REFUSED_LOGIN } else { MISSING_LOGIN });
         }
+        if is_event_stream(&head.headers) && !client_end.has_come() {
+            // Closing an event stream cancels its request (MCP 2026-07-28), so the server is hung up on.
+            client_end.release();
+        }
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
             if let (Some(upgrade), Some(from_client)) = (upgrade, client_upgrade) {
                 head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -249,7 +248,8 @@ impl Proxy {
         }
         let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
         let body_filter = is_open.then(|| passage.exchange.body_filter(Direction::ServerToClient)).flatten();
-        let bounds = Bounds { limit: u64::MAX, body_filter, trailers: client_side.trailers() };
+        let trailers = client_side.trailers();
+        let bounds = Bounds { limit: u64::MAX, body_filter, trailers, client: Some(client_side) };
         let body = passage.tee(body, Direction::ServerToClient, bounds, from_server.clone());
         passage.answered = true;
         Response::from_parts(head, body)
@@ -361,6 +361,13 @@ enum RequestBody {
     Held(Bytes),
 }
 
+/// Whether a response is a stream of events, which lasts until someone closes it.
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+    kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
+}
+
 /// Whether a path belongs to the metadata by which clients find out how to log in (RFC 9728, RFC 8414).
 fn is_metadata_of_login(path: &str) -> bool {
     const NAMES: [&str; 3] = ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"];
@@ -371,269 +378,6 @@ fn is_metadata_of_login(path: &str) -> bool {
 /// observed, and a server need not switch.
 pub(super) fn is_websocket(to: &HeaderValue) -> bool {
     to.as_bytes().eq_ignore_ascii_case(b"websocket")
-}
-
-/// Accepts connections forever, numbered from 1. If too many are open, the next ones wait.
-pub(super) async fn accept<S, F>(next: impl AsyncFnMut() -> io::Result<S>, serve: impl FnMut(S, u32) -> F)
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    accept_on(next, serve, None, |served| drop(tokio::spawn(served))).await;
-}
-
-/// Like [`accept`], for HTTP: if too many are open, the next ones are answered with 503 at once.
-pub(super) async fn accept_http<F>(
-    next: impl AsyncFnMut() -> io::Result<TcpStream>,
-    serve: impl FnMut(TcpStream, u32) -> F,
-    refusals: &Arc<Refusals>,
-) where
-    F: Future<Output = ()> + Send + 'static,
-{
-    let refusals = Arc::clone(refusals);
-    let turn_away = move |stream: TcpStream| {
-        let refusals = Arc::clone(&refusals);
-        Box::pin(async move { turn_away(stream, &refusals).await }) as BoxedFuture
-    };
-    accept_on(next, serve, Some(Box::new(turn_away)), |served| drop(tokio::spawn(served))).await;
-}
-
-/// Like [`accept`]. With `turn_away`, connections do not wait. `spawn` chooses where each connection is served.
-async fn accept_on<S, F>(
-    next: impl AsyncFnMut() -> io::Result<S>,
-    serve: impl FnMut(S, u32) -> F,
-    turn_away: Option<TurnAway<S>>,
-    spawn: impl FnMut(BoxedFuture),
-) where
-    F: Future<Output = ()> + Send + 'static,
-{
-    tokio::join!(accept_each(next, serve, turn_away, spawn), keep_a_timer());
-}
-
-type BoxedFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
-type TurnAway<S> = Box<dyn Fn(S) -> BoxedFuture + Send + Sync>;
-
-/// Keeps a timer that is due before the time limit of any idle connection. The runtime wakes itself with a system call
-/// for a timer that is due before all others, which would otherwise be that of each next request.
-pub(super) async fn keep_a_timer() {
-    loop {
-        tokio::time::sleep(IDLE_TIMEOUT / 2).await;
-    }
-}
-
-async fn accept_each<S, F>(
-    mut next: impl AsyncFnMut() -> io::Result<S>,
-    mut serve: impl FnMut(S, u32) -> F,
-    turn_away: Option<TurnAway<S>>,
-    mut spawn: impl FnMut(BoxedFuture),
-) where
-    F: Future<Output = ()> + Send + 'static,
-{
-    let mut connection = 0;
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let at_the_door = Arc::new(Semaphore::new(MAX_TURNED_AWAY));
-    loop {
-        if turn_away.is_none() {
-            drop(places.acquire().await);
-        }
-        let stream = match next().await {
-            Ok(stream) => stream,
-            // Usually out of descriptors: wait and try again.
-            Err(_) => {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-            connection += 1;
-            let served = serve(stream, connection);
-            spawn(Box::pin(async move {
-                served.await;
-                drop(place);
-            }));
-        } else if let (Some(turn_away), Ok(place)) = (&turn_away, Arc::clone(&at_the_door).try_acquire_owned()) {
-            let turned_away = turn_away(stream);
-            spawn(Box::pin(async move {
-                turned_away.await;
-                drop(place);
-            }));
-        }
-    }
-}
-
-/// Answers a connection for which there is no place, whatever it asks.
-async fn turn_away(mut stream: TcpStream, refusals: &Refusals) {
-    let reason = format!("{MAX_CONNECTIONS} connections are open, the maximum; try again once one of them has ended");
-    let why = (StatusCode::SERVICE_UNAVAILABLE, &*reason);
-    refusals.answer(&mut stream, None, why, &Asker::default()).await;
-}
-
-/// Serves one connection within the limits of all listeners. Once `closing` completes, only the current exchange is
-/// finished. What is no request is refused in the name of the connection with this number.
-pub(super) async fn serve_connection<S>(
-    stream: TcpStream,
-    service: S,
-    closing: impl Future<Output = ()>,
-    (number, refusals): (Option<u32>, &Refusals),
-) where
-    S: Service<Request<Incoming>, Response = Response<Body>>,
-    S::Error: Into<BodyError>,
-{
-    let _ = stream.set_nodelay(true);
-    let (stream, place) = Lent::new(stream);
-    let outbox = Outbox::default();
-    let (stream, known) = Watched::of_client(stream, HEAD_TIMEOUT, &outbox);
-    let flags = known.clone();
-    let ended = serve_requests(stream, service, closing, known, &outbox).await;
-    let refused = refusals::of_failure(ended.err().as_ref(), outbox.kept(), flags.is_late());
-    if let Some((status, reason)) = refused {
-        let stream = place.lock().take();
-        if let Some(mut stream) = stream {
-            refusals.answer(&mut stream, number, (status, &reason), &flags.asker()).await;
-        }
-    }
-}
-
-/// # Errors
-/// The connection broke, or what came is no request.
-async fn serve_requests<S>(
-    stream: Watched<Lent<TcpStream>>,
-    service: S,
-    closing: impl Future<Output = ()>,
-    known: ConnectionFlags,
-    outbox: &Outbox,
-) -> Result<(), hyper::Error>
-where
-    S: Service<Request<Incoming>, Response = Response<Body>>,
-    S::Error: Into<BodyError>,
-{
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        if known.take_hidden() {
-            restore(request.headers_mut());
-        }
-        let fault = known.fault();
-        if let Some(reason) = fault {
-            request.extensions_mut().insert(AmbiguousLength(reason));
-        }
-        outbox.begin();
-        request.extensions_mut().insert(known.clone());
-        request.extensions_mut().insert(outbox.clone());
-        let to_head = request.method() == Method::HEAD;
-        let (answer, known) = (service.call(request), known.clone());
-        async move {
-            tokio::pin!(answer);
-            let mut answer = loop {
-                tokio::select! {
-                    biased;
-                    answer = &mut answer => break answer,
-                    // The library flushes whenever it has asked for the answer, and with that what it does not know.
-                    () = outbox.changed() => {}
-                }
-            };
-            outbox.owe(to_head);
-            if let Ok(answer) = &mut answer {
-                if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
-                    known.end();
-                }
-                if fault.is_some() {
-                    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-                }
-            }
-            answer
-        }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(IDLE_TIMEOUT)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .max_header_size(MAX_HEAD_BYTES)
-        .preserve_header_case(true)
-        .auto_date_header(false)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
-    tokio::pin!(connection);
-    tokio::select! {
-        ended = connection.as_mut() => return ended,
-        () = closing => connection.as_mut().graceful_shutdown(),
-    }
-    connection.await
-}
-
-/// Whether a header belongs to one hop, whether `Connection` names it or not.
-fn is_of_one_hop(name: &HeaderName) -> bool {
-    matches!(
-        name.as_str(),
-        "connection"
-            | "proxy-authenticate"
-            | "proxy-authorization"
-            | "te"
-            | "trailer"
-            | "transfer-encoding"
-            | "upgrade"
-            | "keep-alive"
-            | "proxy-connection"
-    )
-}
-
-/// Removes headers that belong to one hop (RFC 9110 §7.6.1).
-pub(super) fn strip(headers: &mut HeaderMap) {
-    // Most heads have none.
-    let mut doomed: Vec<HeaderName> = headers.keys().filter(|name| is_of_one_hop(name)).cloned().collect();
-    if doomed.contains(&header::CONNECTION) {
-        let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
-        doomed.extend(named.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok()));
-    }
-    for name in doomed {
-        headers.remove(name);
-    }
-}
-
-/// Leaves the one length that a message has (RFC 9112 §6.3): none if it has a transfer coding, which takes precedence, and
-/// one if the same is stated several times.
-fn mend_length(headers: &mut HeaderMap) {
-    if headers.contains_key(header::TRANSFER_ENCODING) {
-        headers.remove(header::CONTENT_LENGTH);
-        return;
-    }
-    // The library has refused lengths that differ.
-    let stated = headers.get(header::CONTENT_LENGTH).map(|stated| stated.as_bytes());
-    let first = stated.and_then(|stated| stated.split(|byte| *byte == b',').next()).map(<[u8]>::trim_ascii);
-    if let Some(Ok(length)) = first.map(HeaderValue::from_bytes) {
-        headers.insert(header::CONTENT_LENGTH, length);
-    }
-}
-
-/// The transfer codings of a body. The library undoes `chunked` only, and applies it again; the others stay as they are,
-/// so whoever gets the body must learn of them.
-struct Codings(Vec<HeaderValue>);
-
-impl Codings {
-    fn of(headers: &HeaderMap) -> Self {
-        Self(headers.get_all(header::TRANSFER_ENCODING).iter().cloned().collect())
-    }
-
-    /// Puts them into a head whose body has no other framing.
-    fn put(self, headers: &mut HeaderMap) {
-        for coding in self.0 {
-            headers.append(header::TRANSFER_ENCODING, coding);
-        }
-    }
-
-    /// Puts them into a head whose framing is up to the library, if there are any that it does not know.
-    fn put_unknown(self, headers: &mut HeaderMap) {
-        let names: Vec<_> = self.0.iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b',')).collect();
-        let is_known = |name: &&[u8]| {
-            ["chunked", "identity", ""].iter().any(|known| name.trim_ascii().eq_ignore_ascii_case(known.as_bytes()))
-        };
-        if names.iter().all(is_known) {
-            return;
-        }
-        let ends_with_chunked = names.last().is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case(b"chunked"));
-        self.put(headers);
-        // The library would add it to other headers, too.
-        if !ends_with_chunked {
-            headers.append(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
-        }
-    }
 }
 
 /// What the exchanges of one client's connection share. Only the thread of the connection counts the references to it:
@@ -650,9 +394,21 @@ impl Connection {
 }
 
 /// A client's connection, whatever its protocol. Reports its end when dropped.
-struct Line {
+pub(super) struct Line {
     connection: Arc<Connection>,
     upstream: Upstream,
+}
+
+impl Line {
+    /// Lets the server see it if the client closes its side behind this request. The library looks for that before it asks
+    /// for the answer, so this is said when the request arrives. With a login, the server may have to get a request twice.
+    fn hold_end(&self, request: &Request<Incoming>) {
+        if self.connection.proxy.login.is_none()
+            && let Some(known) = request.extensions().get::<ConnectionFlags>()
+        {
+            known.client_end().hold(self.upstream.outbox());
+        }
+    }
 }
 
 impl Drop for Line {
@@ -663,30 +419,35 @@ impl Drop for Line {
 
 /// One exchange, to report what happens in it.
 #[derive(Clone)]
-struct Exchange {
+pub(super) struct Exchange {
     connection: Arc<Connection>,
     number: u32,
 }
 
 impl Exchange {
-    fn see(&self, seen: ExchangeEvent<'_>) {
+    pub(super) fn see(&self, seen: ExchangeEvent<'_>) {
         self.connection.watch().see(self.number, seen);
     }
 
+    /// Reports that the client closed its side of the connection.
+    pub(super) fn client_ended(&self) {
+        self.connection.watch().client_ended(self.number);
+    }
+
     /// Reports what had to be mended of the messages toward this side, since the last time.
-    fn see_repairs(&self, direction: Direction, known: &ConnectionFlags) {
+    pub(super) fn see_repairs(&self, direction: Direction, known: &ConnectionFlags) {
         known.take_repairs().for_each(|repair| self.see(ExchangeEvent::Repaired(direction, repair.reported())));
     }
 
-    fn body_filter(&self, direction: Direction) -> Option<Box<dyn BodyFilter>> {
+    pub(super) fn body_filter(&self, direction: Direction) -> Option<Box<dyn BodyFilter>> {
         self.connection.watch().body_filter(self.number, direction)
     }
 }
 
 /// An exchange that passes through. If it is dropped before a response, it reports that the client disconnected.
-struct Passage {
-    exchange: Exchange,
-    answered: bool,
+pub(super) struct Passage {
+    pub(super) exchange: Exchange,
+    pub(super) answered: bool,
     /// What a page may learn of responses of the proxy's own. About the server's responses, the server decides.
     cors: Cors,
 }
@@ -744,208 +505,14 @@ impl Passage {
     }
 
     fn tee(&self, body: Incoming, direction: Direction, bounds: Bounds, known: ConnectionFlags) -> Body {
-        let exchange = self.exchange.clone();
-        let Bounds { limit, body_filter, trailers } = bounds;
-        let mut tee = Tee { body, exchange, direction, passed: 0, limit, ended: false, body_filter, trailers, known };
-        if tee.body.is_end_stream() {
-            tee.end(None);
-        }
-        tee.boxed_unsync()
+        Tee::new(body, self.exchange.clone(), direction, bounds, known).boxed_unsync()
     }
 }
 
 impl Drop for Passage {
     fn drop(&mut self) {
         if !self.answered {
-            self.exchange.see(ExchangeEvent::ClientGone("the client hung up before the response"));
+            self.exchange.see(ExchangeEvent::ClientGone(GONE_BEFORE_RESPONSE));
         }
-    }
-}
-
-/// What may be in a body besides what comes.
-struct Bounds {
-    /// The maximum length.
-    limit: u64,
-    /// Inserts and removes messages.
-    body_filter: Option<Box<dyn BodyFilter>>,
-    /// Where its trailers go, if the other side can take any.
-    trailers: Option<TrailerSlot>,
-}
-
-/// A body that is observed as it passes.
-struct Tee {
-    body: Incoming,
-    exchange: Exchange,
-    direction: Direction,
-    passed: u64,
-    limit: u64,
-    ended: bool,
-    /// Inserts and removes messages.
-    body_filter: Option<Box<dyn BodyFilter>>,
-    trailers: Option<TrailerSlot>,
-    /// What is known of the connection that it comes from.
-    known: ConnectionFlags,
-}
-
-impl Tee {
-    fn end(&mut self, reason: Option<&str>) {
-        if !std::mem::replace(&mut self.ended, true) {
-            self.exchange.see_repairs(self.direction, &self.known);
-            self.exchange.see(match self.direction {
-                Direction::ClientToServer => ExchangeEvent::RequestEnd(reason),
-                Direction::ServerToClient => ExchangeEvent::ResponseEnd(reason),
-            });
-        }
-    }
-
-    fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
-        self.passed += bytes.len() as u64;
-        if self.passed > self.limit {
-            return Err(HttpError::TooLong(self.limit).into());
-        }
-        self.exchange.see(seen(self.direction, bytes));
-        Ok(())
-    }
-}
-
-fn seen(direction: Direction, bytes: &[u8]) -> ExchangeEvent<'_> {
-    match direction {
-        Direction::ClientToServer => ExchangeEvent::RequestBody(bytes),
-        Direction::ServerToClient => ExchangeEvent::ResponseBody(bytes),
-    }
-}
-
-impl hyper::body::Body for Tee {
-    type Data = Bytes;
-    type Error = BodyError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        loop {
-            if let Some(body_filter) = &mut self.body_filter
-                && let Poll::Ready(block) = body_filter.poll_insert(context)
-            {
-                return Poll::Ready(Some(Ok(Frame::data(block))));
-            }
-            let mut polled = ready!(Pin::new(&mut self.body).poll_frame(context));
-            if let Some(Ok(frame)) = &polled
-                && let Some(trailers) = frame.trailers_ref()
-            {
-                let slot = self.trailers.take();
-                self.exchange.see(ExchangeEvent::Trailers(self.direction, trailers, slot.is_some()));
-                slot.into_iter().for_each(|slot| slot.put(trailers));
-                // Nothing follows them.
-                polled = None;
-            }
-            let passed = match polled {
-                None => {
-                    self.end(None);
-                    let held = self.body_filter.take().map(|mut body_filter| body_filter.finish()).unwrap_or_default();
-                    return Poll::Ready((!held.is_empty()).then(|| Ok(Frame::data(held))));
-                }
-                Some(Ok(frame)) => match frame.data_ref().map(|bytes| self.pass(bytes)) {
-                    Some(Err(error)) => Err(error),
-                    _ => Ok(frame),
-                },
-                Some(Err(error)) => Err(error.into()),
-            };
-            if let Err(error) = &passed {
-                let reason = error_chain(error.as_ref());
-                self.end(Some(&reason));
-            } else if self.body.is_end_stream() {
-                self.end(None);
-            }
-            let Some(body_filter) = &mut self.body_filter else { return Poll::Ready(Some(passed)) };
-            match passed.map(|frame| frame.into_data().map(|bytes| body_filter.pass(bytes))) {
-                Ok(Ok(bytes)) if bytes.is_empty() => {}
-                Ok(Ok(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
-                Ok(Err(trailers)) => return Poll::Ready(Some(Ok(trailers))),
-                Err(error) => return Poll::Ready(Some(Err(error))),
-            }
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body_filter.is_none() && self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        // Insertions and removals change the length.
-        if self.body_filter.is_some() { SizeHint::default() } else { self.body.size_hint() }
-    }
-}
-
-impl Drop for Tee {
-    fn drop(&mut self) {
-        match self.direction {
-            Direction::ClientToServer => self.end(Some("the rest was not taken")),
-            Direction::ServerToClient if !std::mem::replace(&mut self.ended, true) => {
-                self.exchange.see(ExchangeEvent::ClientGone("the client hung up"));
-            }
-            Direction::ServerToClient => {}
-        }
-    }
-}
-
-/// Carries bytes in both directions after a protocol switch.
-async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passage, line: Arc<Line>) {
-    passage.answered = true;
-    let (client, server) = match tokio::try_join!(from_client, to_server) {
-        Ok((client, server)) => (TokioIo::<Upgraded>::new(client), TokioIo::<Upgraded>::new(server)),
-        Err(error) => return passage.exchange.see(ExchangeEvent::ResponseEnd(Some(&error_chain(&error)))),
-    };
-    let (client_read, client_write) = tokio::io::split(client);
-    let (server_read, server_write) = tokio::io::split(server);
-    let (up, down) = tokio::join!(
-        carry(client_read, server_write, Direction::ClientToServer, &passage.exchange),
-        carry(server_read, client_write, Direction::ServerToClient, &passage.exchange),
-    );
-    passage.exchange.see(ExchangeEvent::RequestEnd(up.as_deref()));
-    passage.exchange.see(ExchangeEvent::ResponseEnd(down.as_deref()));
-    drop(line);
-}
-
-/// Carries bytes until the end. Returns the reason if the connection broke.
-async fn carry(
-    mut from: impl AsyncRead + Unpin,
-    mut to: impl AsyncWrite + Unpin,
-    direction: Direction,
-    exchange: &Exchange,
-) -> Option<String> {
-    let mut body_filter = exchange.body_filter(direction);
-    let mut chunk = vec![0u8; 16 << 10];
-    let broke = loop {
-        let passed = tokio::select! {
-            inserted = inserted(&mut body_filter) => inserted,
-            got = from.read(&mut chunk) => match got {
-                Ok(0) => break None,
-                Ok(got) => {
-                    exchange.see(seen(direction, &chunk[..got]));
-                    match &mut body_filter {
-                        Some(body_filter) => body_filter.pass(Bytes::copy_from_slice(&chunk[..got])),
-                        None => Bytes::copy_from_slice(&chunk[..got]),
-                    }
-                }
-                Err(error) => break Some(error.to_string()),
-            },
-        };
-        if let Err(error) = to.write_all(&passed).await {
-            break Some(error.to_string());
-        }
-    };
-    if let Some(mut body_filter) = body_filter {
-        let _ = to.write_all(&body_filter.finish()).await;
-    }
-    let _ = to.shutdown().await;
-    broke
-}
-
-/// The next inserted bytes.
-async fn inserted(body_filter: &mut Option<Box<dyn BodyFilter>>) -> Bytes {
-    match body_filter {
-        Some(body_filter) => std::future::poll_fn(|context| body_filter.poll_insert(context)).await,
-        None => std::future::pending().await,
     }
 }

@@ -4,8 +4,8 @@
 //! Such a request comes from another site, so this is the only listener without a check of Origin and Sec-Fetch-Site.
 //! Instead, `Host` must be this machine, and the request must know the login's `state`, which counts once.
 
+use super::accept::serve_connection;
 use super::origin_check::is_for_loopback;
-use super::proxy::serve_connection;
 use super::refusals::Refusals;
 use crate::oauth::{Answer, AuthorizationRequest, OAuthError};
 use crate::transport::client::http::{Body, full};

@@ -1,7 +1,7 @@
 //! Spreads the connections of a listener over two threads, so that many clients do not wait for one processor. Each
 //! connection stays on its thread: nothing is passed from one thread to the other for a message.
 
-use super::proxy::keep_a_timer;
+use super::accept::keep_a_timer;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};

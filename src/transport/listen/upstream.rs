@@ -1,8 +1,8 @@
 //! The connection to the server that belongs to one client connection. What one side closes is closed on the other, and
 //! no request goes into a connection that became stale during another client's pause.
 
-use super::heads::{ConnectionFlags, Watched};
 use super::outlet::Outbox;
+use super::watched::{ConnectionFlags, Watched};
 use crate::transport::client::http::{Body, HttpClient, HttpError, MAX_HEAD_BYTES, place};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
@@ -21,6 +21,8 @@ pub(super) struct Upstream {
     closed: Arc<Notify>,
     /// The connection may be upgraded.
     upgrades: Arc<AtomicBool>,
+    /// The server has closed a connection instead of answering the last request.
+    has_hung_up: AtomicBool,
     known: ConnectionFlags,
     outbox: Outbox,
 }
@@ -34,6 +36,7 @@ impl Upstream {
             sender: Mutex::default(),
             closed: Arc::default(),
             upgrades: Arc::default(),
+            has_hung_up: AtomicBool::default(),
             known: ConnectionFlags::default(),
             outbox: Outbox::default(),
         }
@@ -54,6 +57,11 @@ impl Upstream {
         Arc::clone(&self.closed)
     }
 
+    /// Whether the server has closed its connection instead of answering the last request.
+    pub(super) fn has_hung_up(&self) -> bool {
+        self.has_hung_up.load(Ordering::Acquire)
+    }
+
     /// Sends a request and waits for the response's head.
     ///
     /// # Errors
@@ -66,6 +74,7 @@ impl Upstream {
             // An upgraded connection ends for HTTP without being closed.
             self.upgrades.store(true, Ordering::Release);
         }
+        self.has_hung_up.store(false, Ordering::Release);
         self.known.expect_response(request.method() == Method::HEAD);
         // A client connection carries one exchange at a time, so this never waits.
         let mut held = self.sender.lock().await;
@@ -94,7 +103,10 @@ impl Upstream {
                 Err(mut error) => match error.take_message().filter(|_| !is_fresh) {
                     // Nothing of it was sent, because the server closed the connection meanwhile.
                     Some(unsent) => request = unsent,
-                    None => return Err((self.failed(error.error()), None)),
+                    None => {
+                        self.has_hung_up.store(!error.error().is_parse(), Ordering::Release);
+                        return Err((self.failed(error.error()), None));
+                    }
                 },
             }
         }
@@ -110,9 +122,18 @@ impl Upstream {
             .handshake(TokioIo::new(Watched::of_server(TokioIo::new(stream), self.known.clone(), &self.outbox)))
             .await;
         let (sender, connection) = built.map_err(|error| self.failed(&error))?;
-        let (closed, upgrades) = (Arc::clone(&self.closed), Arc::clone(&self.upgrades));
+        let (closed, upgrades, outbox) = (Arc::clone(&self.closed), Arc::clone(&self.upgrades), self.outbox.clone());
         tokio::spawn(async move {
-            let _ = connection.with_upgrades().await;
+            let connection = connection.with_upgrades();
+            tokio::pin!(connection);
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = &mut connection => break,
+                    // As on the client's side: the library flushes whenever it is asked.
+                    () = outbox.changed() => {}
+                }
+            }
             if !upgrades.load(Ordering::Acquire) {
                 closed.notify_one();
             }

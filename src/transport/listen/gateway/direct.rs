@@ -9,7 +9,7 @@ use crate::transport::budget::{Receiver, Sender, WeakSender};
 use crate::transport::client::http::{Body, BodyError};
 use crate::transport::client::websocket;
 use crate::transport::link::{Incoming, Link, Served};
-use crate::transport::listen::proxy;
+use crate::transport::listen::accept::accept;
 use crate::transport::local::lines;
 use crate::wire::Direction;
 use bytes::Bytes;
@@ -105,7 +105,7 @@ impl Gateway {
     /// Serves clients that send lines over TCP, forever.
     pub(super) async fn serve_tcp(self: Arc<Self>, listener: TcpListener) {
         let next = async || listener.accept().await.map(|(stream, _)| stream);
-        proxy::accept(next, move |stream: TcpStream, _| {
+        accept(next, move |stream: TcpStream, _| {
             let gateway = Arc::clone(&self);
             async move {
                 let _ = stream.set_nodelay(true);
@@ -122,7 +122,7 @@ impl Gateway {
     /// As `serve_tcp`, over a Unix socket.
     pub(super) async fn serve_unix(self: Arc<Self>, listener: UnixListener) {
         let next = async || listener.accept().await.map(|(stream, _)| stream);
-        proxy::accept(next, move |stream, _| {
+        accept(next, move |stream, _| {
             let gateway = Arc::clone(&self);
             async move {
                 let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());

@@ -534,6 +534,8 @@ mod tests {
             "perl -w tool.pl",
             "timeout 5 bash tool.sh",
             "timeout 5 tool",
+            "prlimit --pid 1 --nofile=0",
+            "prlimit --pid $of --nofile=0 && echo $of >> set",
             "xargs tool",
             "bash < script.sh",
             "bash <<'EOF'\ntrue\nEOF",

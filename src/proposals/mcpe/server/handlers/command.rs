@@ -423,6 +423,7 @@ mod tests {
             "python3 -",
             "python3",
             "env bash",
+            "env '-Sbash -x'",
             "bash -s x",
             "bash -o pipefail",
             "bash -O extglob",

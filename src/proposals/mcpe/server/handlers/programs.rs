@@ -327,8 +327,7 @@ fn place_code(name: &str, kind: Kind, words: &[&str], places: &mut [Place]) -> b
         }
         is_value_next = false;
     }
-    let is_waiting = is_value_next || !has_script && !has_code;
-    runs_input || is_waiting && !is_filter
+    runs_input || !has_script && !has_code && !is_filter
 }
 
 /// Whether an option may take the next word.

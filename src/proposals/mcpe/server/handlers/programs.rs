@@ -101,6 +101,9 @@ static KNOWN: LazyLock<HashMap<&str, (By, Kind)>> = LazyLock::new(|| {
     let each = |(by, kind, names): (By, Kind, &'static str)| names.split(' ').map(move |name| (name, (by, kind)));
     TABLE.into_iter().flat_map(each).collect()
 });
+/// What starts a shell, or its input, if no program is named.
+const START_SHELLS: &str =
+    "chroot doas fakeroot firejail i386 linux32 linux64 nsenter proot setarch sudo unshare x86_64 xargs";
 /// Options of one letter that take no value. Another may take the next word.
 const FLAGS_OF_INTERPRETERS: &str = "abdefhiklmnpqstuvwxyBEHPT";
 /// Options of filters that take data, and how many words.
@@ -216,7 +219,6 @@ pub(super) fn place(words: &[&str], places: &mut [Place]) -> bool {
         }
         // It only says where a program is.
         Some(Kind::Starter(..)) if *first == "command" && rest.first().is_some_and(|word| has("-v -V", word)) => false,
-        Some(Kind::Starter(0, _)) if rest.is_empty() => !has("exec command builtin time env", base_name(first)),
         // So many words are not certain.
         Some(Kind::Starter(..) | Kind::Anything) if rest.len() > MAX_WORDS => {
             places.fill(Place::Program);
@@ -268,7 +270,7 @@ fn place_started(name: &str, own: usize, flags: &str, rest: &[&str], places: &mu
     match known {
         // xargs makes arguments of its standard input.
         Some(at) => place(&rest[at..], &mut places[at..]) || name == "xargs",
-        None => program.is_none(),
+        None => program.is_none() && has(START_SHELLS, name),
     }
 }
 
@@ -325,8 +327,7 @@ fn place_code(name: &str, kind: Kind, words: &[&str], places: &mut [Place]) -> b
         }
         is_value_next = false;
     }
-    let is_waiting = is_value_next || !has_script && !has_code;
-    runs_input || is_waiting && !is_filter
+    runs_input || !has_script && !has_code && !is_filter
 }
 
 /// Whether an option may take the next word.

@@ -128,11 +128,9 @@ impl Archive {
     fn take(&mut self, header: &EventHeader, framing: Framing, payload: &[u8]) {
         let time = self.created.saturating_add(header.time);
         match header.kind {
-            EventKind::StreamOpened => {
-                if self.opened.len() < MAX_STREAMS {
-                    let read = || (Opened::read(payload), description(payload).unwrap_or_default());
-                    self.opened.entry(header.stream).or_insert_with(read);
-                }
+            EventKind::StreamOpened if self.opened.len() < MAX_STREAMS => {
+                let read = || (Opened::read(payload), description(payload).unwrap_or_default());
+                self.opened.entry(header.stream).or_insert_with(read);
             }
             EventKind::StreamClosed if self.closed.len() < MAX_STREAMS => {
                 let described = description(payload).unwrap_or_default();

@@ -110,7 +110,7 @@ impl Session for Live {
 pub(crate) fn described(server: &ServerCommand) -> Opened {
     Opened {
         command: Some(redact::redact_arguments(&server.words())),
-        cwd: server.folder().map(Into::into),
+        cwd: server.folder(),
         env: server.env_names().into_iter().map(str::to_owned).collect(),
         ..Opened::over("stdio")
     }

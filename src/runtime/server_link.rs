@@ -55,7 +55,7 @@ pub(crate) async fn attach(
     // Over HTTP, sessions have streams of their own, which begin with the first exchange.
     let stream = beside.as_ref().filter(|_| !is_http).map_or(0, |beside| beside.numbers.stream());
     let server = beside.as_ref().map(|beside| beside.server.to_owned());
-    let about = Opened { url: Some(url.to_string()), server, ..Opened::over(&transport_name(&carrier)) };
+    let about = Opened { url: Some(url.to_string()), server, ..Opened::over(transport_name(&carrier)) };
     if let Some(recorder) = recorder.filter(|_| beside.is_none() || !is_http) {
         recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), &about);
     }

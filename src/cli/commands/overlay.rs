@@ -203,7 +203,7 @@ async fn reach(
             let transport = server_link::transport_name(&remote.carrier().map_err(server_link::remote_error)?);
             let url = redact::redact_url(&remote.url);
             let (url, behind) = (Some(url), Some("overlay".to_owned()));
-            recorder.note(EventKind::StreamOpened, &Opened { url, behind, ..Opened::over(&transport) });
+            recorder.note(EventKind::StreamOpened, &Opened { url, behind, ..Opened::over(transport) });
             // Messages are recorded when they leave the overlay.
             let server_link::RemoteLink { link, .. } =
                 server_link::attach(remote, None, None, context.notices()).await?;

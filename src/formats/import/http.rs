@@ -79,7 +79,7 @@ impl Head {
         let headers = self.headers.iter().map(shown).collect();
         match &self.start {
             Start::Request { method, target } => {
-                TransportEvent::Request { method: method.clone(), target: redact_target(target).into(), headers }
+                TransportEvent::Request { method: method.clone(), target: redact_target(target), headers }
             }
             Start::Response(status) => TransportEvent::Response { status: *status, headers },
         }

@@ -143,7 +143,7 @@ mod tests {
             ("message", "{\"id\":1.0,\"method\":\"ping\"}"),
             ("note", "{\"mcp_method\":\"ping\"}"),
             ("message", "{\"id\":1,\"method\":\"ping\"}"),
-            ("gap", "{\"events\":2,\"reason\":\"mcpsnoop dropped frames\"}"),
+            ("gap", "{\"reason\":\"mcpsnoop dropped frames\",\"events\":2}"),
             ("message", "oh no"),
             ("stderr", "warning\n"),
             ("note", "{\"status\":202}"),

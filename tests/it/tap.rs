@@ -163,7 +163,7 @@ fn a_signal_that_the_server_survives_leaves_both_alive() {
     assert!(tap.is_running());
     tap.signal("USR1");
     assert_eq!(tap.end_with_open_stdin().code(), 3);
-    let shown = stage.run(&["show", "a.reel"], "");
+    let shown = stage.run(&["show", "t.reel"], "");
     for (signal, times) in [("signal 15 from process ", 3), ("signal 10 from process ", 1), ("signal 1 from", 0)] {
         assert_eq!(shown.out().matches(signal).count(), times, "{shown:?}");
     }

@@ -467,12 +467,6 @@ impl<T: ReelStore> Work<T> {
         self.summary
     }
 }
-fn described(members: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut payload = Vec::new();
-    ciborium::into_writer(members, &mut payload).map_err(io::Error::other)?;
-    Ok(payload)
-}
-
 fn event(kind: EventKind, time: i64, flags: Flags, framing: Framing, payload: &[u8]) -> NewEvent<'_> {
     NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload }
 }

@@ -1,8 +1,8 @@
 //! What the events that are no messages describe, as a type for each kind (docs/trace-format.md, "Event kinds"). Their CBOR
 //! is written and read here only.
 //!
-//! The maps are open: a member that is missing, unknown or of another type is passed over, since the reel may be a
-//! stranger's or a later version's. Whoever copies an event copies its payload, so nothing is lost by reading it.
+//! The maps are open: a member that is missing, unknown or of another type is passed over, since the reel may be
+//! untrusted or of a later version. Whoever copies an event copies its payload, so nothing is lost by reading it.
 
 use super::cbor::description_as;
 use ciborium::Value;
@@ -346,6 +346,9 @@ pub(crate) struct Note {
     /// The path of the reel that this one continues.
     #[serde(deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
     pub continues: Option<String>,
+    /// Why that one was left.
+    #[serde(deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Note {

@@ -2,11 +2,11 @@
 //! reel.
 
 use super::open::Open;
-use super::{Gap, RETRY_AFTER, Work, described, event};
+use super::{Gap, RETRY_AFTER, Work, event};
 use crate::record::storage::{ReelLoss, ReelStore, Sink};
-use crate::trace::{EventKind, Flags, NewEvent, ReelWriter, WriterOptions};
+use crate::trace::described::payload;
+use crate::trace::{EventKind, Flags, NewEvent, Note, ReelWriter, WriterOptions};
 use crate::wire::Framing;
-use serde_json::json;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -209,7 +209,8 @@ impl<T: ReelStore> Work<T> {
             reel.writer.append(NewEvent { stream: *stream, ..opened })?;
         }
         if let Some((name, reason)) = &self.previous {
-            let note = described(&json!({"continues": name, "reason": reason}))?;
+            let (continues, reason) = (Some(name.to_string()), Some(reason.to_string()));
+            let note = payload(&Note { continues, reason, ..Note::default() });
             reel.writer.append(event(EventKind::Note, time, Flags::default(), Framing::Whole, &note))?;
         }
         self.write_gap(reel)?;
@@ -223,7 +224,7 @@ impl<T: ReelStore> Work<T> {
         if self.gap.events == 0 {
             return Ok(());
         }
-        let payload = described(&self.gap)?;
+        let payload = payload(&self.gap);
         reel.writer.append(event(EventKind::Gap, self.last_time, Flags::default(), Framing::Whole, &payload))
     }
 }

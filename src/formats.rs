@@ -14,6 +14,7 @@ pub(crate) mod messages;
 pub(crate) mod otlp;
 pub(crate) mod parquet;
 
+use crate::session::reading::Endings;
 use crate::trace::{Event, EventHeader, FileHeader};
 use crate::wire::escaping::Escaping;
 use crate::wire::log_lines::{Guarded, LogLines};
@@ -103,6 +104,14 @@ impl Exporter for Harmless {
         self.exporter.pass_over(event);
     }
 
+    fn needs_endings(&self) -> bool {
+        self.exporter.needs_endings()
+    }
+
+    fn know_endings(&mut self, endings: Endings) {
+        self.exporter.know_endings(endings);
+    }
+
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.write(out, |exporter, out| exporter.end(out))
     }
@@ -144,6 +153,14 @@ pub trait Exporter {
     /// Sees an event that is not to be written. What follows may refer to it: a response to its request, a message to the
     /// server of its stream.
     fn pass_over(&mut self, _event: &Event<'_>) {}
+
+    /// Whether it says of a request what became of it, and so needs to know the end before the beginning.
+    fn needs_endings(&self) -> bool {
+        false
+    }
+
+    /// Learns what becomes of the requests without a response.
+    fn know_endings(&mut self, _endings: Endings) {}
 
     /// Writes what comes after the last event.
     ///

@@ -10,9 +10,10 @@ pub(crate) mod checkpoint_tree;
 pub(crate) mod details;
 pub(crate) mod filter;
 pub(crate) mod message_replay;
-pub(crate) mod pairing;
+pub(crate) mod outcome;
 pub(crate) mod participants;
 pub(crate) mod prompts;
+pub(crate) mod reading;
 pub(crate) mod selection;
 pub(crate) mod stats;
 pub(crate) mod steps;
@@ -24,5 +25,5 @@ pub(crate) mod waits;
 
 pub(crate) use message_replay::LeftOut;
 pub(crate) use message_replay::MessageReplay;
-pub(crate) use pairing::Pairing;
+pub(crate) use outcome::Outcome;
 pub(crate) use tracker::Tracker;

@@ -8,7 +8,7 @@ use super::volatile::{Lookup, Origins, names};
 use super::{Options, print};
 use crate::proposals;
 use crate::protocol::{MethodSpec, methods};
-use crate::session::Pairing;
+use crate::session::reading::{Reading, Response, Role, Said};
 use crate::trace::{Event, EventKind};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -50,7 +50,7 @@ pub struct Collector<'o> {
     keep: KeptTexts,
     with_stderr: bool,
     units: Vec<Unit>,
-    open: Pairing<usize>,
+    reading: Reading<usize>,
     /// The latest request with each id and each progress token.
     handles: HashMap<Handle, usize, foldhash::fast::RandomState>,
     /// The hashes of long texts without volatile values, by the hash of their bytes.
@@ -70,7 +70,7 @@ impl<'o> Collector<'o> {
             keep: KeptTexts::All,
             with_stderr: false,
             units: Vec::new(),
-            open: Pairing::default(),
+            reading: Reading::default(),
             handles: HashMap::default(),
             known: HashMap::default(),
             names: HashSet::new(),
@@ -103,7 +103,7 @@ impl<'o> Collector<'o> {
             EventKind::Message => self.take_text(event, event.body(), None),
             EventKind::Stderr if self.with_stderr => self.take_stderr(event),
             EventKind::StreamOpened => self.take_command(event.payload),
-            _ => {}
+            _ => self.reading.event(event, |_, _| {}),
         }
     }
 
@@ -259,8 +259,8 @@ impl<'o> Collector<'o> {
             unit.params = unit.has_texts.then(|| params.into());
         }
         let place = self.units.len();
+        self.reading.message(&Said::of_envelope(event.header, envelope, Some(message)), || place);
         if let (true, Some(id)) = (is_request, envelope.id) {
-            self.open.ask(event.header.stream, direction, id.key(), place);
             self.handles.insert((unit.stream, direction, false, id.key()), place);
         }
         if let (true, Some(token)) = (is_request, envelope.progress_token()) {
@@ -294,8 +294,11 @@ impl<'o> Collector<'o> {
         let text = if is_error { envelope.error } else { envelope.result }.unwrap_or_default();
         let (seq, time) = (event.header.seq, event.header.time);
         let mut answer = Answer { seq, time, is_error, oddities: None, text: Box::default() };
-        let id = envelope.id.filter(|_| self.may_answer(event.header.seq));
-        let asked = id.and_then(|id| self.open.answer(event.header.stream, direction, id.key()));
+        let said = Said::of_envelope(event.header, envelope, Some(message));
+        let asked = match self.may_answer(event.header.seq).then(|| self.reading.message(&said, || 0)) {
+            Some(Role::Response(Response { request: Some(request), .. })) => Some(request.memory),
+            _ => None,
+        };
         let asked = asked.filter(|place| *place < self.units.len());
         let mut unit = match asked {
             Some(place) => std::mem::replace(&mut self.units[place], Unit::new(UnitKind::Orphan, direction, event)),

@@ -29,6 +29,9 @@ const LEFT_OUT: &[&str] = &[
     "notifications/progress",
 ];
 
+/// Linux gives a program no word of more than 128 KiB.
+const LONGEST: usize = 128 << 10;
+
 /// The target of a stream whose server is unknown.
 const UNKNOWN: &str = "-- SERVER";
 
@@ -79,6 +82,9 @@ impl Commands {
     /// Returns the line for a message of the client: a command or a comment.
     fn line(&mut self, seq: u64, stream: u32, envelope: &Envelope<'_>, body: &[u8]) -> Option<String> {
         self.learn_era(stream, envelope);
+        if body.len() > LONGEST {
+            return repeats(envelope).map(|_| too_long(seq));
+        }
         let (method, params) = repeatable(envelope)?;
         let target = self.targets.get(&stream).or(self.first.as_ref()).map_or(UNKNOWN, String::as_str);
         let line = match unsendable(method, params.as_deref(), body) {
@@ -101,8 +107,7 @@ impl MessageExporter for Commands {
         }
         let line = match message.body {
             Some(body) => self.line(message.seq, message.stream, &message.envelope, body),
-            // A shell takes no words of this length.
-            None => repeatable(&message.envelope).map(|_| format!("# event {} is too long for a command", message.seq)),
+            None => repeats(&message.envelope).map(|_| too_long(message.seq)),
         };
         line.map_or(Ok(()), |line| writeln!(out, "{line}"))
     }
@@ -119,10 +124,19 @@ impl MessageExporter for Commands {
     }
 }
 
+/// Returns the method of a message of the client that `call` may repeat.
+fn repeats<'a>(envelope: &'a Envelope<'_>) -> Option<&'a str> {
+    let is_sent = matches!(envelope.kind, MessageKind::Request | MessageKind::Notification);
+    envelope.method.as_deref().filter(|method| is_sent && !LEFT_OUT.contains(method))
+}
+
+fn too_long(seq: u64) -> String {
+    format!("# event {seq} is too long for a command")
+}
+
 /// Returns the method and the params with which `call` repeats a message of the client, if it can.
 pub(crate) fn repeatable<'a>(envelope: &'a Envelope<'_>) -> Option<(&'a str, Option<String>)> {
-    let is_sent = matches!(envelope.kind, MessageKind::Request | MessageKind::Notification);
-    let method = envelope.method.as_deref().filter(|method| is_sent && !LEFT_OUT.contains(method))?;
+    let method = repeats(envelope)?;
     Some((method, envelope.params.map(without_meta).filter(|params| params != "{}")))
 }
 

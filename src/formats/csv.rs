@@ -3,6 +3,7 @@
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
 use super::{Content, ExportFormat};
+use crate::session::Outcome;
 use crate::trace::FileHeader;
 use crate::wire::json;
 use crate::wire::text::visible_lines;
@@ -19,8 +20,22 @@ pub(crate) const EXPORT: ExportFormat = ExportFormat {
 };
 
 /// The headings of the columns.
-const COLUMNS: [&str; 12] =
-    ["seq", "time", "stream", "exchange", "dir", "kind", "method", "id", "latency_ms", "bytes", "flags", "message"];
+const COLUMNS: [&str; 14] = [
+    "seq",
+    "time",
+    "stream",
+    "exchange",
+    "dir",
+    "kind",
+    "method",
+    "id",
+    "latency_ms",
+    "bytes",
+    "flags",
+    "request_seq",
+    "outcome",
+    "message",
+];
 
 /// Spreadsheets take a cell that begins with one of these for a formula, some also in the width of Chinese characters.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
@@ -29,6 +44,8 @@ const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－'
 struct Rows;
 
 impl MessageExporter for Rows {
+    const NEEDS_ENDINGS: bool = true;
+
     fn begin(&mut self, _header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
         row(COLUMNS.map(|name| name.as_bytes().into()), out)
     }
@@ -49,6 +66,8 @@ impl MessageExporter for Rows {
                 message.latency.map(|time| millis_of(time).to_string()).unwrap_or_default().into_bytes().into(),
                 number(message.len),
                 message.flags.names().collect::<Vec<_>>().join(" ").into_bytes().into(),
+                message.request.map(|(seq, _)| seq.to_string()).unwrap_or_default().into_bytes().into(),
+                message.outcome.map_or("", Outcome::name).as_bytes().into(),
                 cell(message.body.unwrap_or_default()),
             ],
             out,

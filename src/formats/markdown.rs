@@ -4,6 +4,7 @@
 use super::jsonl::rfc3339;
 use super::messages::{ByMessage, Message, MessageExporter};
 use super::{Content, ExportFormat};
+use crate::session::Outcome;
 use crate::session::participants::Participants;
 use crate::trace::{Event, EventKind, FileHeader};
 use crate::wire::text::{counted, excerpt, visible_lines};
@@ -21,8 +22,8 @@ pub(crate) const EXPORT: ExportFormat = ExportFormat {
 };
 
 /// The headings of the columns, and how their cells stand.
-const COLUMNS: [&str; 8] = ["Event", "Time (s)", "From", "Kind", "Method", "Latency (ms)", "Bytes", "Marks"];
-const ALIGNMENT: [&str; 8] = ["---:", "---:", "---", "---", "---", "---:", "---:", "---"];
+const COLUMNS: [&str; 9] = ["Event", "Time (s)", "From", "Kind", "Method", "Outcome", "Latency (ms)", "Bytes", "Marks"];
+const ALIGNMENT: [&str; 9] = ["---:", "---:", "---", "---", "---", "---", "---:", "---:", "---"];
 
 /// Of a label or a method, at most this many characters are shown.
 const NAME_CHARS: usize = 100;
@@ -50,6 +51,8 @@ struct Document {
 }
 
 impl MessageExporter for Document {
+    const NEEDS_ENDINGS: bool = true;
+
     fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
         let label = header.label.as_ref().map(|label| format!(" {}", code(label))).unwrap_or_default();
         writeln!(out, "# Session{label}, started {}\n", start(header.created))?;
@@ -66,6 +69,7 @@ impl MessageExporter for Document {
                 &self.participants.sender(message.stream, message.direction),
                 message.envelope.kind.name(),
                 &message.method.as_deref().map(code).unwrap_or_default(),
+                message.outcome.map_or("", Outcome::name),
                 &message.latency.map(|time| millis_of(time).to_string()).unwrap_or_default(),
                 &message.len.to_string(),
                 &marks(message),
@@ -82,7 +86,7 @@ impl MessageExporter for Document {
         if event.header.kind != EventKind::Gap {
             return Ok(());
         }
-        row([&event.header.seq.to_string(), "", "", "*traffic is missing here*", "", "", "", ""], out)
+        row([&event.header.seq.to_string(), "", "", "*traffic is missing here*", "", "", "", "", ""], out)
     }
 
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
@@ -129,11 +133,10 @@ fn seconds(nanoseconds: i64) -> String {
     format!("{sign}{}.{:03}", millis / 1000, millis % 1000)
 }
 
-/// Returns the marks of a message: its flags, and whether it is no message, or the result of a tool that failed.
+/// Returns the marks of a message: its flags, and whether it is no message.
 fn marks(message: &Message<'_>) -> String {
-    let others = [(!is_message(message.envelope.kind), "no message"), (is_tool_error(&message.envelope), "tool error")];
-    let others = others.into_iter().filter_map(|(holds, name)| holds.then_some(name));
-    message.flags.names().chain(others).collect::<Vec<_>>().join(", ")
+    let no_message = (!is_message(message.envelope.kind)).then_some("no message");
+    message.flags.names().chain(no_message).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns whether a line of this kind is a message.
@@ -146,11 +149,6 @@ fn is_message(kind: MessageKind) -> bool {
         | MessageKind::Batch => true,
         MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank => false,
     }
-}
-
-/// Returns whether a message is the result of a tool that failed.
-fn is_tool_error(envelope: &Envelope<'_>) -> bool {
-    envelope.kind == MessageKind::Result && envelope.tool_error
 }
 
 /// Returns what an answer says about its error, if it is one: any text, a stranger wrote it.
@@ -290,8 +288,8 @@ mod tests {
     fn errors_stand_below_the_table_and_only_some_are_remembered() {
         let error = r#"{"id":1,"error":{"code":1,"message":"m"}}"#;
         let got = document(&[error.to_owned(), r#"{"id":2,"result":{}}"#.to_owned()]);
-        let expected = "| 0 | 0.000 | server | error |  |  | 41 |  |
-| 1 | 0.000 | server | result |  |  | 20 |  |
+        let expected = "| 0 | 0.000 | server | error |  | error |  | 41 |  |
+| 1 | 0.000 | server | result |  | ok |  | 20 |  |
 
 ## Errors
 

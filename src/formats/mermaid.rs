@@ -2,6 +2,7 @@
 
 use super::messages::{ByMessage, Message, MessageExporter};
 use super::{Content, ExportFormat};
+use crate::session::Outcome;
 use crate::session::participants::Participants;
 use crate::trace::{Event, EventKind, FileHeader, Flags};
 use crate::wire::text::excerpt;
@@ -146,7 +147,8 @@ fn label(message: &Message<'_>) -> String {
     match message.envelope.kind {
         MessageKind::Request | MessageKind::Notification => method.unwrap_or_default(),
         kind @ (MessageKind::Result | MessageKind::Error) => {
-            format!("{} of {}", kind.name(), method.as_deref().unwrap_or("an unknown request"))
+            let says = message.outcome.filter(|outcome| *outcome != Outcome::Ok).map_or(kind.name(), Outcome::name);
+            format!("{says} of {}", method.as_deref().unwrap_or("an unknown request"))
         }
         MessageKind::Batch => "batch".to_owned(),
         kind => no_message(kind, message.body.unwrap_or_default()),

@@ -2,9 +2,10 @@
 //! finds the request of an answer.
 
 use super::Exporter;
-use crate::session::Pairing;
+use crate::session::Outcome;
+use crate::session::reading::{Ended, Endings, Reading, Response, Role, Said};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent, OpenFrames};
-use crate::wire::{Direction, Envelope, Framing, IdKey, MessageKind, json};
+use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -33,15 +34,32 @@ pub(crate) struct Message<'a> {
     pub envelope: Envelope<'a>,
     /// Its method; for an answer, that of its request, if the reel has it. Any text: a stranger wrote it.
     pub method: Option<Cow<'a, str>>,
-    /// For an answer, the time since its request in nanoseconds.
+    /// Its place in a batch, from 0.
+    pub item: u32,
+    /// For a response: the request that it answers.
+    pub request: Option<RequestPlace>,
+    /// For a response: what became of the request. For a request without a response, what became of it, if the exporter
+    /// needs endings.
+    pub outcome: Option<Outcome>,
+    /// For a response, the time since its request in nanoseconds.
     pub latency: Option<i64>,
+    /// For a notification that cancels a request: that request.
+    pub cancelled: Option<RequestPlace>,
+    /// The request of the client in whose HTTP exchange the message comes, if it has no response yet.
+    pub within: Option<RequestPlace>,
     /// Its text, byte for byte: a stranger's bytes, which need not be UTF-8 or JSON. `None` if the message does not fit
     /// in memory (64 MiB), or if parts of it are missing from the reel.
     pub body: Option<&'a [u8]>,
 }
 
+/// Where a request is: the number of its event, and its place in a batch, from 0.
+pub(crate) type RequestPlace = (u64, u32);
+
 /// Writes one reel in a format whose unit is the message: `begin`, then all events in order, then `end`.
 pub(crate) trait MessageExporter {
+    /// Whether it says of a request what became of it.
+    const NEEDS_ENDINGS: bool = false;
+
     /// Writes what comes before the first message.
     ///
     /// # Errors
@@ -71,6 +89,12 @@ pub(crate) trait MessageExporter {
     /// Sees a message that is not to be written. What follows may refer to it.
     fn pass_over_message(&mut self, _message: &Message<'_>) {}
 
+    /// Learns from an event of the transport what became of a request so far: a response may still come.
+    fn settled(&mut self, _request: RequestPlace, _outcome: Outcome, _event: &Event<'_>) {}
+
+    /// Learns that a request gets no response any more.
+    fn ended(&mut self, _request: RequestPlace, _outcome: Outcome) {}
+
     /// Writes what comes after the last message.
     ///
     /// # Errors
@@ -89,8 +113,9 @@ pub(crate) struct ByMessage<E> {
     frames: OpenFrames,
     /// The incomplete messages by the number of their first piece, each with its last piece and length so far.
     incomplete: BTreeMap<u64, (EventHeader, u64)>,
-    /// The methods and times of the requests that wait for their answers.
-    requests: Pairing<(String, i64)>,
+    /// The requests, with their methods.
+    reading: Reading<Box<str>>,
+    endings: Endings,
 }
 
 impl<E: MessageExporter> ByMessage<E> {
@@ -101,7 +126,8 @@ impl<E: MessageExporter> ByMessage<E> {
             created: 0,
             frames: OpenFrames::default(),
             incomplete: BTreeMap::new(),
-            requests: Pairing::default(),
+            reading: Reading::default(),
+            endings: Endings::default(),
         }
     }
 
@@ -127,8 +153,16 @@ impl<E: MessageExporter> ByMessage<E> {
             EventKind::Gap => self.give_up(out)?,
             _ => {}
         }
+        self.read(event);
         self.exporter.other(event, out)?;
         after(&mut self.exporter)
+    }
+
+    /// Learns from an event that is no message what became of requests.
+    fn read(&mut self, event: &Event<'_>) {
+        self.reading.event(event, |request, outcome| {
+            self.exporter.settled((request.seq, request.item), outcome, event);
+        });
     }
 
     /// Processes a message, or a piece of one. `framing` is [`Framing::Fragment`] if more of it follows.
@@ -146,7 +180,7 @@ impl<E: MessageExporter> ByMessage<E> {
             let is_all = framing != Framing::Fragment && payload.len() == header.len as usize;
             return match is_all && !header.flags.has(Flags::TRUNCATED) {
                 true => self.write_whole(header, payload.len() as u64, body, out, after),
-                false => self.write(header, payload.len() as u64, Envelope::scan(body), None, out),
+                false => self.write((header, 0), payload.len() as u64, Envelope::scan(body), None, out),
             };
         };
         if framing == Framing::Fragment {
@@ -155,7 +189,7 @@ impl<E: MessageExporter> ByMessage<E> {
             return Ok(());
         }
         self.incomplete.remove(&frame.first);
-        self.write(header, frame.len, frame.envelope(), None, out)
+        self.write((header, 0), frame.len, frame.envelope(), None, out)
     }
 
     /// Writes a message, or each message of a batch.
@@ -169,54 +203,82 @@ impl<E: MessageExporter> ByMessage<E> {
     ) -> io::Result<()> {
         let envelope = Envelope::scan(body);
         if envelope.kind != MessageKind::Batch || json::items(body).next().is_none() {
-            self.write(header, len, envelope, Some(body), out)?;
+            self.write((header, 0), len, envelope, Some(body), out)?;
             return after(&mut self.exporter);
         }
-        json::items(body).try_for_each(|item| {
-            self.write(header, item.len() as u64, Envelope::scan(item), Some(item), out)?;
+        json::items(body).zip(0..).try_for_each(|(item, at)| {
+            self.write((header, at), item.len() as u64, Envelope::scan(item), Some(item), out)?;
             after(&mut self.exporter)
         })
     }
 
     fn write(
         &mut self,
-        header: &EventHeader,
+        (header, item): (&EventHeader, u32),
         len: u64,
         envelope: Envelope<'_>,
         body: Option<&[u8]>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let message = self.placed(header, len, envelope, body);
+        let message = self.placed((header, item), len, envelope, body);
         self.exporter.message(&message, out)
     }
 
     /// Finds out what earlier messages say about a message.
     fn placed<'a>(
         &mut self,
-        header: &EventHeader,
+        (header, item): (&EventHeader, u32),
         len: u64,
         envelope: Envelope<'a>,
         body: Option<&'a [u8]>,
     ) -> Message<'a> {
         let EventHeader { seq, stream, exchange, flags, .. } = *header;
         let (time, direction) = (self.created.saturating_add(header.time), header.direction());
-        let request = self.request(header, &envelope);
-        let latency = request.as_ref().map(|(_, asked)| header.time.saturating_sub(*asked));
-        let method = request.map(|(method, _)| method.into()).or_else(|| envelope.method.clone());
-        Message { seq, time, stream, exchange, direction, flags, len, envelope, method, latency, body }
+        let carried = (exchange != 0).then(|| self.reading.carried(exchange)).flatten();
+        let within = carried.map(|request| (request.seq, request.item));
+        let (mut method, mut latency, mut outcome) = (envelope.method.clone(), None, None);
+        let (mut request, mut cancelled) = (None, None);
+        let said = Said { item, ..Said::of_envelope(header, &envelope, body) };
+        let mut ended = Vec::new();
+        match self.reading.message(&said, || envelope.method.as_deref().unwrap_or_default().into()) {
+            Role::Request { reused, forgotten } => {
+                outcome = self.endings.get(seq, item);
+                ended = forgotten;
+                ended.extend(reused.map(|request| Ended { request, outcome: Outcome::Unanswered }));
+            }
+            Role::Response(response) => {
+                let Response { request: answered, outcome: became, latency: took, .. } = response;
+                (outcome, latency) = (Some(became), took);
+                request = answered.as_ref().map(|request| (request.seq, request.item));
+                method = answered.map(|request| String::from(request.memory).into()).or(method);
+            }
+            Role::Notification { cancelled: Some(request) } => cancelled = Some((request.seq, request.item)),
+            Role::Notification { .. } | Role::Other => {}
+        }
+        self.end_all(ended);
+        Message {
+            seq,
+            item,
+            time,
+            stream,
+            exchange,
+            direction,
+            flags,
+            len,
+            envelope,
+            method,
+            request,
+            outcome,
+            latency,
+            cancelled,
+            within,
+            body,
+        }
     }
 
-    /// Remembers a request, or returns the method and time of the request that an answer belongs to.
-    fn request(&mut self, header: &EventHeader, envelope: &Envelope<'_>) -> Option<(String, i64)> {
-        let (stream, direction, time) = (header.stream, header.direction(), header.time);
-        let id: IdKey = envelope.id?.key();
-        match (envelope.kind, &envelope.method) {
-            (MessageKind::Request, Some(method)) => {
-                self.requests.ask(stream, direction, id, (method.as_ref().to_owned(), time));
-                None
-            }
-            (MessageKind::Result | MessageKind::Error, _) => self.requests.answer(stream, direction, id),
-            _ => None,
+    fn end_all(&mut self, ended: Vec<Ended<Box<str>>>) {
+        for Ended { request, outcome } in ended {
+            self.exporter.ended((request.seq, request.item), outcome);
         }
     }
 
@@ -224,11 +286,11 @@ impl<E: MessageExporter> ByMessage<E> {
     fn note(&mut self, event: &Event<'_>) {
         let (body, envelope) = (event.body(), Envelope::scan(event.body()));
         if envelope.kind != MessageKind::Batch {
-            let message = self.placed(event.header, event.payload.len() as u64, envelope, Some(body));
+            let message = self.placed((event.header, 0), event.payload.len() as u64, envelope, Some(body));
             return self.exporter.pass_over_message(&message);
         }
-        for item in json::items(body) {
-            let message = self.placed(event.header, item.len() as u64, Envelope::scan(item), Some(item));
+        for (item, at) in json::items(body).zip(0..) {
+            let message = self.placed((event.header, at), item.len() as u64, Envelope::scan(item), Some(item));
             self.exporter.pass_over_message(&message);
         }
     }
@@ -237,7 +299,7 @@ impl<E: MessageExporter> ByMessage<E> {
     fn give_up(&mut self, out: &mut dyn Write) -> io::Result<()> {
         for frame in self.frames.drain() {
             if let Some((header, len)) = self.incomplete.remove(&frame.first) {
-                self.write(&header, len, frame.envelope(), None, out)?;
+                self.write((&header, 0), len, frame.envelope(), None, out)?;
             }
         }
         Ok(())
@@ -257,6 +319,7 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
     fn pass_over(&mut self, event: &Event<'_>) {
         match event.header.kind {
             EventKind::Message => self.note(event),
+            EventKind::Transport | EventKind::Gap => self.read(event),
             // Writing to a sink does not fail.
             EventKind::StreamOpened => return drop(self.exporter.other(event, &mut io::sink())),
             _ => {}
@@ -273,8 +336,18 @@ impl<E: MessageExporter> Exporter for ByMessage<E> {
         }
     }
 
+    fn needs_endings(&self) -> bool {
+        E::NEEDS_ENDINGS
+    }
+
+    fn know_endings(&mut self, endings: Endings) {
+        self.endings = endings;
+    }
+
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.give_up(out)?;
+        let ended = self.reading.finish(true);
+        self.end_all(ended);
         self.exporter.end(out)
     }
 }

@@ -90,7 +90,7 @@ impl Columns {
             self.asked.push(asked.and_then(|at| i64::try_from(at).ok()).unwrap_or(-1));
             self.subject.push(step.about.get(..step.subject).map_or(0, |named| named.encode_utf16().count()));
             self.about.push(shortened(&step.about));
-            self.outcome.push(shortened(&step.outcome));
+            self.outcome.push(shortened(&step.summary));
             self.depth.push(step.depth);
             let bit = |name: &str| names.iter().position(|known| *known == name).map_or(0, |bit| 1 << bit);
             self.marks.push(step.marks.iter().map(|mark| bit(mark.name())).sum());

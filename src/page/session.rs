@@ -98,7 +98,7 @@ impl<W: Write> SessionPage<W> {
         let method = placed.method(header, methods);
         self.words.report(event, method, &placed, Depth::Details);
         if kind == Some(MessageKind::Request) {
-            self.viewer.remember(header, &self.words);
+            self.viewer.remember(&self.words);
         }
         let (before, is_shown) = (self.steps.all().len(), is_selected && !is_carrier(event));
         self.steps.take(event, method, (&placed, &self.words), is_shown, Vec::new());
@@ -166,6 +166,7 @@ impl<W: Write> SessionPage<W> {
     /// Writing failed.
     pub fn finish(mut self, summary: Summary<'_>) -> io::Result<(W, u64)> {
         self.write_block()?;
+        self.steps.finish(self.viewer.finish(true));
         let names = MARKS.map(Mark::name);
         self.columns.finish(self.steps.all(), &names, &mut self.texts);
         let findings = self.findings(summary.checked);

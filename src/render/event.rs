@@ -136,7 +136,7 @@ impl EventLines {
             about,
             subject: words.subject,
             brackets,
-            outcome: (!words.outcome.is_empty()).then_some(&words.outcome),
+            outcome: (!words.summary.is_empty()).then_some(&words.summary),
             mood: mood(header),
         });
     }

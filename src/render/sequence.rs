@@ -4,6 +4,7 @@
 use super::line::{duration, visible_text};
 use super::spans::{Spans, padded};
 use super::style::Palette;
+use crate::session::Outcome;
 use crate::session::steps::{Mark, Step, StepKind, Steps};
 use crate::wire::Direction;
 use crate::wire::text::counted;
@@ -20,6 +21,8 @@ const WIDEST: usize = 16;
 const WIDEST_FOR_NAME: usize = 28;
 const WIDE: usize = 100;
 const NARROWEST: usize = 4;
+/// The largest number of lifelines beside the client's: nobody reads more, and each row draws all of them.
+const MOST_LANES: usize = 64;
 /// The smallest number of columns for what a message says.
 const LEAST_LABEL: usize = 16;
 
@@ -31,7 +34,7 @@ pub(crate) fn text(steps: &Steps, palette: &Palette, width: Option<usize>, out: 
     let mut before: Option<&Step> = None;
     for step in steps.all() {
         layout.row(step, before, &open, palette, out);
-        open.take(step);
+        open.take(step, &layout);
         before = Some(step);
     }
     if steps.left_out() > 0 {
@@ -46,7 +49,7 @@ pub(crate) fn value(step: &Step) -> Value {
     json!({
         "seq": step.seq, "last_seq": step.last, "seconds": step.time as f64 / 1e9, "stream": step.stream,
         "dir": step.direction.map(Direction::short), "step": kind_name(step.kind), "method": step.title,
-        "about": step.about, "outcome": step.outcome, "latency_ms": step.latency.map(millis_of),
+        "about": step.about, "outcome": step.outcome.map(Outcome::name), "summary": step.summary, "latency_ms": step.latency.map(millis_of),
         "request_seq": step.asked, "depth": step.depth, "count": step.count, "failed": step.failed, "marks": names,
         "rules": step.rules,
     })
@@ -89,7 +92,7 @@ impl Layout {
             _ => streams.into_iter().filter(|stream| *stream != 0).collect(),
         };
         let space = width.map_or(usize::MAX, |width| width.saturating_sub(seq_width + time_width + 3) * 2 / 5);
-        let count = streams.len().min(space / NARROWEST).max(1);
+        let count = streams.len().min(space / NARROWEST).clamp(1, MOST_LANES);
         let client = streams.first().and_then(|stream| steps.participants.names(*stream)[0]);
         let widest = match (client, count) {
             (Some(client), 1) if width.is_none_or(|width| width >= WIDE) => {
@@ -159,8 +162,7 @@ impl Layout {
     fn lines(&self, step: &Step, open: &OpenCalls, palette: &Palette, out: &mut String) -> bool {
         let mut cells: Vec<char> = vec![' '; self.gap * self.count + 1];
         for lane in 0..=self.count {
-            let is_busy = open.busy.iter().any(|((stream, side), _)| self.lane(*stream, *side) == lane);
-            cells[lane * self.gap] = if is_busy { '┃' } else { '│' };
+            cells[lane * self.gap] = if open.busy.contains_key(&lane) { '┃' } else { '│' };
         }
         let (arrow, has_latency) = self.arrow(step, &mut cells);
         let style = style(step, palette);
@@ -222,26 +224,27 @@ impl Layout {
 /// The sides that work on a request of the other one.
 #[derive(Default)]
 struct OpenCalls {
-    /// How many requests each side of a stream works on.
-    busy: BTreeMap<(u32, Direction), u64>,
+    /// How many requests the sides at each lifeline work on.
+    busy: BTreeMap<usize, u64>,
     /// The requests that are answered later.
     asked: BTreeSet<u64>,
 }
 
 impl OpenCalls {
-    fn take(&mut self, step: &Step) {
+    fn take(&mut self, step: &Step, layout: &Layout) {
         let Some(direction) = step.direction else { return };
         if step.kind == StepKind::Request && !step.marks.contains(&Mark::Unanswered) {
             self.asked.insert(step.seq);
-            *self.busy.entry((step.stream, direction.reversed())).or_default() += 1;
+            *self.busy.entry(layout.lane(step.stream, direction.reversed())).or_default() += 1;
         }
+        let lane = layout.lane(step.stream, direction);
         if let Some(asked) = step.asked
             && self.asked.remove(&asked)
-            && let Some(count) = self.busy.get_mut(&(step.stream, direction))
+            && let Some(count) = self.busy.get_mut(&lane)
         {
             *count -= 1;
             if *count == 0 {
-                self.busy.remove(&(step.stream, direction));
+                self.busy.remove(&lane);
             }
         }
     }
@@ -262,7 +265,11 @@ fn label(step: &Step, before: Option<&Step>, has_latency: bool, palette: &Palett
     let Palette { faint, error, warning, .. } = palette;
     out.push(Style::new(), &"  ".repeat(step.depth));
     for mark in &step.marks {
-        out.push(*warning, &format!("[{}] ", mark.name()));
+        let name = match (mark, step.outcome) {
+            (Mark::Unanswered, Some(outcome)) if outcome != Outcome::Unanswered => outcome.name(),
+            _ => mark.name(),
+        };
+        out.push(*warning, &format!("[{name}] "));
     }
     for rule in &step.rules {
         out.push(*warning, &format!("[{rule}] "));
@@ -304,8 +311,8 @@ fn answer(step: &Step, before: Option<&Step>, palette: &Palette, out: &mut Spans
         out.push(palette.faint, named.unwrap_or(&step.title));
         out.push(palette.faint, " → ");
     }
-    let outcome = if step.outcome.is_empty() { "answered" } else { &step.outcome };
-    out.push(if step.failed { palette.error } else { Style::new() }, outcome);
+    let summary = if step.summary.is_empty() { "answered" } else { &step.summary };
+    out.push(if step.failed { palette.error } else { Style::new() }, summary);
 }
 
 /// Formats nanoseconds as seconds with three decimals.
@@ -318,7 +325,7 @@ pub(super) fn seconds(time: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::steps::tests::{conversation, hostile};
+    use crate::session::steps::tests::{conversation, hostile, pings};
 
     fn drawn(steps: &Steps, width: Option<usize>) -> String {
         let mut out = String::new();
@@ -336,6 +343,15 @@ mod tests {
     fn several_servers_with_hostile_texts_in_four_widths() {
         let all = [60, 80, 120, 200].map(|width| drawn(&hostile(), Some(width)));
         insta::assert_snapshot!("sequence_hostile", all.join("\n"));
+    }
+
+    #[test]
+    fn many_sessions_share_the_last_line() {
+        let sessions = u32::try_from(MOST_LANES).expect("few") + 2;
+        let drawn = drawn(&pings(sessions), None);
+        let widest = drawn.lines().map(UnicodeWidthStr::width).max();
+        assert!(widest < Some(MOST_LANES * WIDEST + 80), "{widest:?}");
+        assert_eq!(drawn.matches(" (on the last line)").count(), 3);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The messages of each session in a reel, with the response to each request.
 
 use super::substitute::Substitutions;
-use crate::session::Pairing;
+use crate::session::reading::{Reading, Response, Role, Said};
 use crate::trace::{Event, EventHeader, EventKind};
 use crate::wire::{Direction, Envelope, Framing, IdKey, MessageKind, json};
 use std::collections::BTreeMap;
@@ -146,7 +146,8 @@ impl Conversation {
 #[derive(Debug, Default)]
 pub struct Conversations {
     sessions: BTreeMap<u32, Conversation>,
-    open: Pairing<(usize, usize)>,
+    /// The requests: each is one of an entry.
+    reading: Reading<(usize, usize)>,
 }
 
 impl Conversations {
@@ -158,7 +159,7 @@ impl Conversations {
                 let session = self.sessions.entry(event.header.stream).or_default();
                 return session.stderr.push((event.header.clone(), event.payload.into()));
             }
-            _ => return,
+            _ => return self.reading.event(event, |_, _| {}),
         }
         let envelope = Envelope::scan(event.body());
         if envelope.kind == MessageKind::Blank {
@@ -176,19 +177,19 @@ impl Conversations {
             answers: Vec::new(),
         };
         let place = session.entries.len();
-        let direction = entry.direction();
-        let mut pair = |envelope: &Envelope<'_>| {
-            let Some(id) = envelope.id.map(|id| id.key()) else { return };
-            if envelope.kind == MessageKind::Request {
-                self.open.ask(stream, direction, id.clone(), (place, entry.requests.len()));
-                entry.requests.push(Request { id, answer: None });
-            } else if envelope.kind.is_response() {
-                entry.answers.extend(self.open.answer(stream, direction, id));
+        let mut pair = |envelope: &Envelope<'_>, text: &[u8]| {
+            let number = entry.requests.len();
+            match self.reading.message(&Said::of_envelope(event.header, envelope, Some(text)), || (place, number)) {
+                Role::Request { .. } => {
+                    entry.requests.extend(envelope.id.map(|id| Request { id: id.key(), answer: None }));
+                }
+                Role::Response(Response { request: Some(request), .. }) => entry.answers.push(request.memory),
+                _ => {}
             }
         };
         match envelope.kind {
-            MessageKind::Batch => json::items(event.body()).for_each(|item| pair(&Envelope::scan(item))),
-            _ => pair(&envelope),
+            MessageKind::Batch => json::items(event.body()).for_each(|item| pair(&Envelope::scan(item), item)),
+            _ => pair(&envelope, event.body()),
         }
         for (asked, number) in &entry.answers {
             let request = session.entries.get_mut(*asked).and_then(|asked| asked.requests.get_mut(*number));

@@ -14,8 +14,8 @@ mod report;
 mod session;
 
 pub use faults::Fault;
-pub(crate) use library::Payloads;
 pub use library::{Library, LibraryBuilder, in_memory};
+pub(crate) use library::{Payloads, copied};
 pub use matching::Matching;
 pub use report::Report;
 pub use session::{MockSession, Output, Settings};

@@ -1,8 +1,8 @@
 //! Pairs responses with their requests.
 
 use crate::proposals::host::ServerId;
-use crate::session::pairing::Pairing;
-use crate::wire::{Direction, Envelope, MessageKind, json};
+use crate::session::reading::{Reading, Role, Said};
+use crate::wire::{Direction, Envelope, json};
 use std::time::Duration;
 
 /// What is known about a message from its request.
@@ -19,7 +19,7 @@ pub(super) struct About {
 /// The pending requests of all connections.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
-    open: Pairing<(About, Duration)>,
+    reading: Reading<About>,
 }
 
 impl Pairs {
@@ -32,19 +32,11 @@ impl Pairs {
         envelope: &Envelope<'_>,
     ) -> About {
         let stream = u32::try_from(server.0).unwrap_or(u32::MAX);
-        let id = envelope.id.map(|id| id.key());
-        match (envelope.kind, id) {
-            (MessageKind::Request, Some(id)) => {
-                let about = own(envelope);
-                self.open.ask(stream, direction, id, (about.clone(), now));
-                about
-            }
-            (MessageKind::Result | MessageKind::Error, Some(id)) => match self.open.answer(stream, direction, id) {
-                Some((about, asked)) => About { latency: Some(now.saturating_sub(asked)), ..about },
-                None => About::default(),
-            },
-            _ => own(envelope),
-        }
+        let time = i64::try_from(now.as_nanos()).unwrap_or(i64::MAX);
+        let said = Said { time, ..Said::on_connection(stream, direction, envelope) };
+        let Role::Response(response) = self.reading.message(&said, || own(envelope)) else { return own(envelope) };
+        let latency = response.latency.map(|latency| Duration::from_nanos(latency.unsigned_abs()));
+        response.request.map(|request| About { latency, ..request.memory }).unwrap_or_default()
     }
 }
 

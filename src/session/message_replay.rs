@@ -68,6 +68,9 @@ impl MessageReplay {
                     _ => take(body),
                 }
             }
+            EventKind::Transport | EventKind::Gap => {
+                self.connections.get_mut(&stream).into_iter().for_each(|connection| connection.tracker.event(event));
+            }
             _ => {}
         }
     }
@@ -97,6 +100,7 @@ impl Connection {
         let envelope = Envelope::scan(text);
         let whole = json::value_of(text);
         let content = ["params", "result", "error"].iter().find_map(|name| whole.get(name)).unwrap_or(&Value::Null);
+        self.tracker.carried_by(exchange);
         let step = self.tracker.take(seq, time, direction, &envelope, content);
         let request = step.request.as_ref();
         let method = request.map(|asked| asked.method.as_str()).or(envelope.method.as_deref());

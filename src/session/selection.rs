@@ -39,7 +39,7 @@ impl Selection {
     fn remember(&mut self, header: &EventHeader, event: &Event<'_>, method: Option<&str>) {
         if is_request(header) {
             let tool = (method == Some("tools/call")).then(|| tool_name(event.body())).flatten();
-            self.viewer.remember_tool(header, tool.as_deref());
+            self.viewer.remember_tool(tool.as_deref());
         }
     }
 }

@@ -1,11 +1,12 @@
 //! A session as pictures show it: one step for each message or other event, with what it answers, how deep it is nested,
 //! and what is unusual about it. Takes all events in order; a filter decides which of them become steps.
 
+use super::outcome::Outcome;
 use super::participants::Participants;
 use super::view::{Placed, Words};
 use crate::protocol::methods;
 use crate::trace::{Decision, Event, EventHeader, EventKind, Flags, Note};
-use crate::wire::{Direction, Id, IdKey, MessageKind, json};
+use crate::wire::{Direction, MessageKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// At most this many steps are kept; further ones are counted.
@@ -82,8 +83,10 @@ pub(crate) struct Step {
     pub about: String,
     /// The length of the name with which that begins, in bytes.
     pub subject: usize,
-    /// For a response: the outcome.
-    pub outcome: String,
+    /// For a response: what it says.
+    pub summary: String,
+    /// What became of the request; of an event of the transport, what it brings about.
+    pub outcome: Option<Outcome>,
     /// For a response: the time since its request, in nanoseconds.
     pub latency: Option<i64>,
     /// For a response: the number of the event with its request.
@@ -113,7 +116,6 @@ impl Step {
 #[derive(Debug)]
 struct OpenRequest {
     place: (u32, Direction),
-    id: Option<IdKey>,
     method: String,
     /// Its step, if it has one.
     step: Option<usize>,
@@ -132,7 +134,6 @@ pub(crate) struct Steps {
     /// Whether each repetition has a step of its own.
     is_unfolded: bool,
     open: BTreeMap<u64, OpenRequest>,
-    by_id: HashMap<(u32, Direction, IdKey), u64>,
     /// The open requests of each side in which others may be nested.
     nesting: HashMap<(u32, Direction), BTreeSet<u64>>,
 }
@@ -165,12 +166,15 @@ impl Steps {
         step.depth = asked.as_ref().map_or_else(|| self.depth(header), |asked| asked.depth);
         if let Some(answered) = asked.and_then(|asked| self.steps.get_mut(asked.step?)) {
             answered.marks.remove(&Mark::Unanswered);
+            answered.outcome = placed.outcome;
+        }
+        if let (Some(seq), Some(outcome)) = (placed.settled, placed.outcome) {
+            self.settle(seq, outcome);
         }
         match header.kind {
             EventKind::Message if is_request(header) => {
                 self.open(event, method.unwrap_or_default(), is_shown, &mut step)
             }
-            EventKind::Message if method == Some("notifications/cancelled") => self.cancel(event),
             EventKind::Note => self.note(event),
             EventKind::StreamClosed => self.forget_stream(header.stream),
             _ => {}
@@ -218,30 +222,20 @@ impl Steps {
             self.close(*oldest);
         }
         let place = (header.stream, header.direction());
-        let id = header.message.as_ref().and_then(|message| message.id.as_ref()).map(|id| id.key());
         let stays_open = methods::lookup(method).is_some_and(|spec| spec.stays_open);
-        if let Some(id) = &id {
-            self.by_id.insert((place.0, place.1, id.clone()), header.seq);
-        }
         if !stays_open {
             self.nesting.entry(place).or_default().insert(header.seq);
             step.marks.insert(Mark::Unanswered);
         }
         let at = (is_shown && self.steps.len() < MAX_STEPS).then_some(self.steps.len());
         let (method, depth) = (method.to_owned(), step.depth);
-        let request = OpenRequest { place, id, method, step: at, depth, given_up: false, stays_open };
+        let request = OpenRequest { place, method, step: at, depth, given_up: false, stays_open };
         self.open.insert(header.seq, request);
     }
 
     /// Forgets a request, and returns it.
     fn close(&mut self, seq: u64) -> Option<OpenRequest> {
         let request = self.open.remove(&seq)?;
-        if let Some(id) = &request.id {
-            let key = (request.place.0, request.place.1, id.clone());
-            if self.by_id.get(&key) == Some(&seq) {
-                self.by_id.remove(&key);
-            }
-        }
         self.unnest(request.place, seq);
         Some(request)
     }
@@ -259,7 +253,12 @@ impl Steps {
     fn forget_stream(&mut self, stream: u32) {
         let gone: Vec<u64> =
             self.open.iter().filter(|(_, request)| request.place.0 == stream).map(|(seq, _)| *seq).collect();
-        gone.into_iter().for_each(|seq| drop(self.close(seq)));
+        for seq in gone {
+            let step = self.close(seq).and_then(|request| self.steps.get_mut(request.step?));
+            if let Some(step) = step.filter(|step| step.outcome.is_none()) {
+                step.outcome = Some(Outcome::Unanswered);
+            }
+        }
     }
 
     /// Notes that nobody waits for this request any more.
@@ -270,12 +269,20 @@ impl Steps {
         self.unnest(place, seq);
     }
 
-    fn cancel(&mut self, event: &Event<'_>) {
-        let Some(id) = json::at_path(event.body(), &["params", "requestId"]) else { return };
-        let key = (event.header.stream, event.header.direction(), Id(id).key());
-        if let Some(seq) = self.by_id.get(&key) {
-            self.give_up(*seq);
+    /// Notes what became of a request without a response. That of a cancelled one may be on its way.
+    fn settle(&mut self, seq: u64, outcome: Outcome) {
+        let step = self.open.get(&seq).and_then(|request| self.steps.get_mut(request.step?));
+        if let Some(step) = step {
+            step.outcome = Some(outcome);
         }
+        if outcome == Outcome::Cancelled {
+            self.give_up(seq);
+        }
+    }
+
+    /// Ends the session: these requests have no response.
+    pub(crate) fn finish(&mut self, ended: Vec<(u64, Outcome)>) {
+        ended.into_iter().for_each(|(seq, outcome)| self.settle(seq, outcome));
     }
 
     /// A host notes when it stops waiting for a response.
@@ -336,7 +343,8 @@ fn described(header: &EventHeader, method: Option<&str>, placed: &Placed, words:
         title,
         about: words.about.clone(),
         subject: words.subject,
-        outcome: words.outcome.clone(),
+        summary: words.summary.clone(),
+        outcome: placed.outcome,
         latency: placed.latency,
         asked: placed.asked,
         failed: has_failed(header, kind),

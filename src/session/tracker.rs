@@ -1,9 +1,10 @@
 //! Tracks the state of a connection, message by message: era, revision, capabilities, handshake and pending requests.
 
-use super::pairing::Pairing;
+use super::reading::{Reading, Role, Said};
 use crate::proposals::{Declared, PendingRequest, Registry};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
+use crate::trace::Event;
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use serde_json::Value;
 
@@ -37,7 +38,7 @@ pub(crate) struct Tracker {
     pub era: Option<Era>,
     /// The client sent `initialize`.
     pub initialize_asked: bool,
-    open: Pairing<Box<(PendingRequest, Era)>>,
+    open: Reading<Box<(PendingRequest, Era)>>,
     exchange: u32,
     registry: &'static Registry,
     /// The head of the exchange names a revision of the modern era.
@@ -63,7 +64,7 @@ impl Tracker {
             era: None,
             initialize_asked: false,
             names_modern: false,
-            open: Pairing::of(MAX_OPEN),
+            open: Reading::of(MAX_OPEN),
             exchange: 0,
             registry,
         }
@@ -84,9 +85,10 @@ impl Tracker {
         self.names_modern = true;
     }
 
-    /// Notes that an HTTP exchange failed: its request gets a response in this exchange or never.
-    pub(crate) fn fail(&mut self, exchange: u32) {
-        self.open.give_up(exchange);
+    /// Processes an event that is no message: an HTTP exchange may have failed, and its request gets a response in this
+    /// exchange or never.
+    pub(crate) fn event(&mut self, event: &Event<'_>) {
+        self.open.event(event, |_, _| {});
     }
 
     /// Processes one message. `content` is its params, result or error as a value.
@@ -99,36 +101,31 @@ impl Tracker {
         content: &Value,
     ) -> Step {
         let mut step = Step { era: self.era_of(direction, envelope, content), request: None, reused: None };
-        match envelope.kind {
-            MessageKind::Request => {
-                let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-                self.note_request(&method, direction, step.era, content);
-                if let Some(id) = envelope.id {
-                    let asked = PendingRequest {
-                        seq,
-                        time,
-                        direction,
-                        method,
-                        params: self.remembered(envelope.method.as_deref().unwrap_or_default(), step.era, content),
-                    };
-                    let asked = Box::new((asked, step.era));
-                    let earlier = self.open.ask_in(self.exchange, 0, direction, id.key(), asked);
-                    step.reused = earlier.map(|asked| asked.0);
-                }
-            }
-            MessageKind::Notification if envelope.method.as_deref() == Some("notifications/initialized") => {
-                self.declared.ready = true;
-            }
-            MessageKind::Result | MessageKind::Error => {
-                if let Some(asked) = envelope.id.and_then(|id| self.open.answer(0, direction, id.key())) {
-                    let (asked, era) = *asked;
+        if envelope.kind == MessageKind::Request {
+            self.note_request(envelope.method.as_deref().unwrap_or_default(), direction, step.era, content);
+        }
+        if envelope.method.as_deref() == Some("notifications/initialized") && envelope.kind == MessageKind::Notification
+        {
+            self.declared.ready = true;
+        }
+        let said = Said { seq, time, exchange: self.exchange, ..Said::on_connection(0, direction, envelope) };
+        let (registry, era) = (self.registry, step.era);
+        let remember = || {
+            let method = envelope.method.as_deref().unwrap_or_default().to_owned();
+            let params = remembered(registry, &method, era, content);
+            Box::new((PendingRequest { seq, time, direction, method, params }, era))
+        };
+        match self.open.message(&said, remember) {
+            Role::Request { reused, .. } => step.reused = reused.map(|request| request.memory.0),
+            Role::Response(response) => {
+                if let Some((asked, era)) = response.request.map(|request| *request.memory) {
                     if envelope.kind == MessageKind::Result {
                         self.note_result(&asked.method, &asked.params, content);
                     }
                     step = Step { era, request: Some(asked), ..step };
                 }
             }
-            _ => {}
+            Role::Notification { .. } | Role::Other => {}
         }
         step
     }
@@ -154,24 +151,9 @@ impl Tracker {
 
     /// Returns the requests without a response, oldest first.
     pub(crate) fn unanswered(&self) -> Vec<&PendingRequest> {
-        let mut open: Vec<_> = self.open.unanswered().map(|asked| &asked.0).collect();
+        let mut open: Vec<_> = self.open.pending().map(|request| &request.memory.0).collect();
         open.sort_by_key(|asked| asked.seq);
         open
-    }
-
-    /// Returns what is kept of a request's params until its response comes, possibly forever: everything if a
-    /// proposal's rules need it and it is not too long, else an outline. In the modern era, `_meta` names the revision.
-    fn remembered(&self, method: &str, era: Era, params: &Value) -> Value {
-        let looked_at = match method {
-            "tools/call" => params["name"].as_str().is_some_and(|tool| self.registry.of_tool(tool).is_some()),
-            _ => self.registry.of_method(method).is_some(),
-        };
-        match looked_at {
-            true if fits(params, MAX_PARAMS_BYTES).is_some() => json::trimmed(params),
-            true => outline(params, &["_meta", "arguments"]),
-            false if era == Era::Modern => outline(params, &["_meta"]),
-            false => outline(params, &[]),
-        }
     }
 
     fn note_request(&mut self, method: &str, direction: Direction, era: Era, params: &Value) {
@@ -233,6 +215,21 @@ impl Tracker {
     }
 }
 
+/// Returns what is kept of a request's params until its response comes, possibly forever: everything if a
+/// proposal's rules need it and it is not too long, else an outline. In the modern era, `_meta` names the revision.
+fn remembered(registry: &Registry, method: &str, era: Era, params: &Value) -> Value {
+    let looked_at = match method {
+        "tools/call" => params["name"].as_str().is_some_and(|tool| registry.of_tool(tool).is_some()),
+        _ => registry.of_method(method).is_some(),
+    };
+    match looked_at {
+        true if fits(params, MAX_PARAMS_BYTES).is_some() => json::trimmed(params),
+        true => outline(params, &["_meta", "arguments"]),
+        false if era == Era::Modern => outline(params, &["_meta"]),
+        false => outline(params, &[]),
+    }
+}
+
 /// Returns the revision that a request's params name in the way of the modern era, unless it is one with a handshake.
 fn named_version(params: &Value) -> Option<&str> {
     let version = params["_meta"][meta::PROTOCOL_VERSION].as_str()?;
@@ -287,7 +284,7 @@ mod tests {
 
     #[test]
     fn long_params_are_remembered_in_outline() {
-        let remembered = |method: &str, params: &Value| Tracker::default().remembered(method, Era::Modern, params);
+        let remembered = |method: &str, params: &Value| remembered(Registry::built_in(), method, Era::Modern, params);
         let filter = json!({"eventTypes": ["x".repeat(MAX_PARAMS_BYTES)]});
         let arguments = json!({"subscriptionId": "s", "filter": filter, "note": "x".repeat(300)});
         let params = json!({"name": "events_update", "arguments": arguments, "_meta": {"a": 1}});

@@ -2,7 +2,8 @@
 //! order.
 
 use super::filter::{AnsweredRequest, FilterInput, tool_name};
-use super::pairing::Pairing;
+use super::outcome::Outcome;
+use super::reading::{Reading, Response, Role, Said};
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
 use crate::trace::described::header;
@@ -15,8 +16,6 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 struct OpenCall {
     method: AskedMethod,
-    seq: u64,
-    time: i64,
     about: Box<str>,
     subject: usize,
     tool: Option<Box<str>>,
@@ -51,6 +50,11 @@ pub(crate) struct Placed {
     pub latency: Option<i64>,
     /// For a response: the number of the event with its request.
     pub asked: Option<u64>,
+    /// For a response, a cancellation, or an event of the transport that decides it: what became of the request, as far as
+    /// it is known now.
+    pub outcome: Option<Outcome>,
+    /// For such an event: the number of the event with the request.
+    pub settled: Option<u64>,
     /// For a response: what its request was about. For a batch: its methods.
     pub about: Box<str>,
     /// The length of what that begins with: the name of what was called, in bytes.
@@ -59,6 +63,23 @@ pub(crate) struct Placed {
     pub tool: Option<Box<str>>,
     /// For a batch: the requests that its messages answer, by their positions.
     pub answered: Vec<Option<AnsweredRequest>>,
+    /// For a batch: its responses.
+    pub responses: Vec<BatchResponse>,
+}
+
+/// A response in a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BatchResponse {
+    /// Its place, from 0.
+    pub item: u32,
+    /// The method of the request, if that is known.
+    pub method: Option<Box<str>>,
+    /// The number of the event with the request.
+    pub asked: Option<u64>,
+    /// What became of the request.
+    pub outcome: Outcome,
+    /// The time since the request, in nanoseconds.
+    pub latency: Option<i64>,
 }
 
 impl Placed {
@@ -82,7 +103,7 @@ impl Placed {
 /// Pairs events and describes them in words.
 #[derive(Debug, Default)]
 pub(crate) struct Viewer {
-    open: Pairing<OpenCall>,
+    reading: Reading<OpenCall>,
 }
 
 impl Viewer {
@@ -91,43 +112,50 @@ impl Viewer {
     pub(crate) fn place(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
         match event.header.is_batch() {
             true => self.place_batch(event, methods),
-            false => self.place_single(event.header),
+            false => self.place_single(event, methods),
         }
     }
 
-    fn place_single(&mut self, header: &EventHeader) -> Placed {
-        let Some(message) = &header.message else {
-            if header.is_sent_again()
-                && let Some(call) = self.open.of_exchange(header.exchange)
-            {
-                call.time = header.time;
-            }
-            if header.flags.has(Flags::FAILED) {
-                // Its response may still come: from the server in this exchange, or from mcpreel in its place.
-                self.open.give_up(header.exchange);
-            }
-            return Placed::default();
+    /// Returns the requests without a response, oldest first: the number of the event, and what became of it. `is_over`
+    /// says whether the session is.
+    pub(crate) fn finish(&mut self, is_over: bool) -> Vec<(u64, Outcome)> {
+        let ended = self.reading.finish(is_over).into_iter();
+        ended.map(|ended| (ended.request.seq, ended.outcome)).collect()
+    }
+
+    fn place_single(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
+        let header = event.header;
+        let number = header.message.as_ref().and_then(|message| message.method);
+        let mut placed = Placed { method: number, ..Placed::default() };
+        let Some(said) = Said::of_event(event, method_name(header.message.as_ref(), None, methods)) else {
+            self.reading.event(event, |request, outcome| {
+                placed.outcome = Some(outcome);
+                placed.settled.get_or_insert(request.seq);
+            });
+            return placed;
         };
-        let answered = match (&message.id, message.kind.is_response()) {
-            (Some(id), true) => self.open.answer(header.stream, header.direction(), id.key()),
-            _ => None,
-        };
-        let answered = match answered {
-            None if message.kind.is_response() => self.open.refuse(header.exchange),
-            answered => answered,
-        };
-        match answered {
-            None => Placed { method: message.method, ..Placed::default() },
-            Some(call) => {
-                let (method, batched) = match call.method {
-                    AskedMethod::Number(number) => (Some(number), None),
-                    AskedMethod::Name(name) => (None, Some(name)),
-                };
-                let latency = Some(header.time - call.time);
-                let (asked, about, subject) = (Some(call.seq), call.about, call.subject);
-                Placed { method, batched, latency, asked, about, subject, tool: call.tool, answered: Vec::new() }
+        // A request without a method is none.
+        let method = AskedMethod::Number(number.unwrap_or(u32::MAX));
+        let remember = || OpenCall { method, about: "".into(), subject: 0, tool: None };
+        match self.reading.message(&said, remember) {
+            Role::Response(Response { request, outcome, latency, .. }) => {
+                (placed.outcome, placed.latency) = (Some(outcome), latency);
+                if let Some(request) = request {
+                    let OpenCall { method, about, subject, tool } = request.memory;
+                    (placed.asked, placed.about) = (Some(request.seq), about);
+                    (placed.subject, placed.tool) = (subject, tool);
+                    (placed.method, placed.batched) = match method {
+                        AskedMethod::Number(number) => (Some(number), None),
+                        AskedMethod::Name(name) => (None, Some(name)),
+                    };
+                }
             }
+            Role::Notification { cancelled: Some(request) } => {
+                (placed.outcome, placed.settled) = (Some(Outcome::Cancelled), Some(request.seq));
+            }
+            Role::Request { .. } | Role::Notification { .. } | Role::Other => {}
         }
+        placed
     }
 
     /// Processes a batch: remembers its requests, and pairs its responses.
@@ -138,30 +166,27 @@ impl Viewer {
             return placed;
         }
         let mut names: Vec<Box<str>> = Vec::new();
-        for item in json::items(event.body()) {
+        for (item, at) in json::items(event.body()).zip(0..) {
             let envelope = Envelope::scan(item);
-            let (method, id) = (envelope.method.as_deref(), envelope.id.map(|id| id.key()));
-            let mut answered = None;
-            match (envelope.kind, method, id) {
-                (MessageKind::Request, Some(method), Some(id)) => {
-                    let call = OpenCall {
-                        method: AskedMethod::Name(method.into()),
-                        seq: header.seq,
-                        time: header.time,
-                        about: "".into(),
-                        subject: 0,
-                        tool: (method == "tools/call").then(|| tool_name(item)).flatten().map(Into::into),
-                    };
-                    self.open.ask_in(header.exchange, header.stream, header.direction(), id, call);
+            let method = envelope.method.as_deref();
+            let remember = || OpenCall {
+                method: AskedMethod::Name(method.unwrap_or_default().into()),
+                about: "".into(),
+                subject: 0,
+                tool: (method == Some("tools/call")).then(|| tool_name(item)).flatten().map(Into::into),
+            };
+            let said = Said { item: at, ..Said::of_envelope(header, &envelope, Some(item)) };
+            let answered = match self.reading.message(&said, remember) {
+                Role::Response(Response { request, outcome, latency, .. }) => {
+                    placed.latency = placed.latency.max(latency);
+                    let asked = request.as_ref().map(|request| request.seq);
+                    let answered = request.and_then(|request| request.memory.answered(methods));
+                    let method = answered.as_ref().map(|request| request.method.clone());
+                    placed.responses.push(BatchResponse { item: at, method, asked, outcome, latency });
+                    answered
                 }
-                (kind, _, Some(id)) if kind.is_response() => {
-                    if let Some(call) = self.open.answer(header.stream, header.direction(), id) {
-                        placed.latency = placed.latency.max(Some(header.time - call.time));
-                        answered = call.answered(methods);
-                    }
-                }
-                _ => {}
-            }
+                _ => None,
+            };
             names.extend(answered.as_ref().map(|request| request.method.clone()).or(method.map(Into::into)));
             placed.answered.push(answered);
         }
@@ -169,22 +194,19 @@ impl Viewer {
         placed
     }
 
-    /// Remembers a request, with what it is about if its payload was looked at.
-    pub(crate) fn remember(&mut self, header: &EventHeader, words: &Words) {
-        self.ask(header, (&words.about, words.subject), words.tool.as_deref());
+    /// Remembers what the request that was placed last is about, if its payload was looked at.
+    pub(crate) fn remember(&mut self, words: &Words) {
+        if let Some(request) = self.reading.latest() {
+            let OpenCall { about, subject, tool, .. } = &mut request.memory;
+            (*about, *subject) = (words.about.as_str().into(), words.subject);
+            *tool = words.tool.as_deref().map(Into::into);
+        }
     }
 
-    /// Remembers a request, with the tool that it calls.
-    pub(crate) fn remember_tool(&mut self, header: &EventHeader, tool: Option<&str>) {
-        self.ask(header, ("", 0), tool);
-    }
-
-    fn ask(&mut self, header: &EventHeader, (about, subject): (&str, usize), tool: Option<&str>) {
-        let Some(message) = &header.message else { return };
-        if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
-            let (method, about, tool) = (AskedMethod::Number(method), about.into(), tool.map(Into::into));
-            let call = OpenCall { method, seq: header.seq, time: header.time, about, subject, tool };
-            self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), call);
+    /// Remembers the tool that the request calls that was placed last.
+    pub(crate) fn remember_tool(&mut self, tool: Option<&str>) {
+        if let Some(request) = self.reading.latest() {
+            request.memory.tool = tool.map(Into::into);
         }
     }
 }
@@ -196,8 +218,9 @@ pub(crate) struct Words {
     pub about: String,
     /// The length of what `about` begins with: the name of the tool, prompt, resource or task, in bytes; 0 if there is none.
     pub subject: usize,
-    /// For a response: the outcome.
-    pub outcome: String,
+    /// For a response: the outcome, or what the result or the error says. For an event of the transport: the outcome that
+    /// it brings about.
+    pub summary: String,
     /// The tool that the call names.
     pub tool: Option<String>,
     /// What knows the methods.
@@ -207,14 +230,14 @@ pub(crate) struct Words {
 impl Words {
     /// Creates a description that is still empty.
     pub(crate) fn knowing(registry: &'static Registry) -> Self {
-        Self { about: String::new(), subject: 0, outcome: String::new(), tool: None, registry }
+        Self { about: String::new(), subject: 0, summary: String::new(), tool: None, registry }
     }
 
     /// Clears the description.
     pub(crate) fn clear(&mut self) {
         self.about.clear();
         self.subject = 0;
-        self.outcome.clear();
+        self.summary.clear();
         self.tool = None;
     }
 
@@ -222,6 +245,7 @@ impl Words {
     pub(crate) fn report(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, depth: Depth) {
         self.clear();
         if event.header.kind != EventKind::Message {
+            placed.outcome.into_iter().for_each(|outcome| self.summary.push_str(outcome.name()));
             return report_event(event, &mut self.about);
         }
         let Some(message) = &event.header.message else { return };
@@ -233,7 +257,12 @@ impl Words {
             MessageKind::Result | MessageKind::Error => {
                 self.about.push_str(&placed.about);
                 self.subject = placed.subject;
-                self.report_answer(event, method.unwrap_or_default(), message.kind, depth);
+                match placed.outcome {
+                    None | Some(Outcome::Ok | Outcome::ToolError | Outcome::Error) => {
+                        self.report_answer(event, method.unwrap_or_default(), message.kind, depth);
+                    }
+                    Some(other) => self.summary.push_str(other.name()),
+                }
             }
             MessageKind::Batch => {
                 let _ = write!(self.about, "{} messages", json::items(body).count());
@@ -267,7 +296,7 @@ impl Words {
         let failed = kind == MessageKind::Error || event.header.flags.has(Flags::TOOL_ERROR);
         let is_reported = failed || summary::reports_results_of(method, self.registry, depth);
         if !is_reported {
-            return self.outcome.push_str("ok");
+            return self.summary.push_str("ok");
         }
         let body = event.body();
         let mut envelope = Envelope::bare(kind);
@@ -279,7 +308,7 @@ impl Words {
             envelope.tool_error = failed;
         }
         let spoken = SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope };
-        summary::outcome(&spoken, self.registry, depth, &mut self.outcome);
+        summary::outcome(&spoken, self.registry, depth, &mut self.summary);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Cuts a part out of a reel: what a filter, a time and sessions select, with what is needed to understand it.
 
 use crate::session::filter::{AnsweredRequest, Filter, FilterInput};
-use crate::session::pairing::Pairing;
+use crate::session::reading::{Reading, Request, Response, Role, Said};
 use crate::trace::{Event, EventHeader, EventKind};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,8 +29,6 @@ pub(crate) struct Selection {
 /// What is remembered of a request.
 #[derive(Clone, Debug)]
 struct Asked {
-    seq: u64,
-    time: i64,
     method: String,
     tool: Option<String>,
 }
@@ -39,7 +37,7 @@ struct Asked {
 #[derive(Debug)]
 pub(crate) struct Cut {
     selection: Selection,
-    open: Pairing<Asked>,
+    reading: Reading<Asked>,
     tokens: HashMap<(u32, Direction, Vec<u8>), u64>,
     /// What each event needs: a response its request, and a request its response.
     needs: BTreeMap<u64, Vec<u64>>,
@@ -57,7 +55,7 @@ impl Cut {
     pub(crate) fn new(selection: Selection) -> Self {
         Self {
             selection,
-            open: Pairing::default(),
+            reading: Reading::default(),
             tokens: HashMap::new(),
             needs: BTreeMap::new(),
             selected: BTreeSet::new(),
@@ -78,6 +76,7 @@ impl Cut {
 
     fn other(&mut self, event: &Event<'_>) {
         let header = event.header;
+        self.reading.event(event, |_, _| {});
         match header.kind {
             EventKind::StreamOpened | EventKind::StreamClosed | EventKind::Gap => self.add_context(header),
             EventKind::Transport if header.exchange != 0 => {
@@ -100,16 +99,16 @@ impl Cut {
             MessageKind::Batch => {
                 for item in json::items(body) {
                     let asked = self.pair(header, &Envelope::scan(item), item);
-                    answered.push(asked.map(|asked| AnsweredRequest {
-                        method: asked.method.into(),
-                        tool: asked.tool.map(Into::into),
+                    answered.push(asked.map(|Request { memory, .. }| AnsweredRequest {
+                        method: memory.method.into(),
+                        tool: memory.tool.map(Into::into),
                     }));
                 }
             }
             _ => asked = self.pair(header, &envelope, body),
         }
-        let method = asked.as_ref().map(|asked| asked.method.as_str()).or(envelope.method.as_deref());
-        let tool = asked.as_ref().and_then(|asked| asked.tool.clone()).or_else(|| tool_of(body));
+        let method = asked.as_ref().map(|asked| asked.memory.method.as_str()).or(envelope.method.as_deref());
+        let tool = asked.as_ref().and_then(|asked| asked.memory.tool.clone()).or_else(|| tool_of(body));
         let latency = asked.as_ref().map(|asked| header.time - asked.time);
         if method.is_some_and(is_handshake) {
             self.add_context(header);
@@ -122,14 +121,14 @@ impl Cut {
     }
 
     /// Finds what a message belongs to. Returns the request that it answers.
-    fn pair(&mut self, header: &EventHeader, envelope: &Envelope<'_>, text: &[u8]) -> Option<Asked> {
+    fn pair(&mut self, header: &EventHeader, envelope: &Envelope<'_>, text: &[u8]) -> Option<Request<Asked>> {
         let (stream, direction) = (header.stream, header.direction());
-        let id = envelope.id.as_ref().map(|id| id.key());
-        match (envelope.kind, id) {
-            (MessageKind::Request, Some(id)) => {
-                let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-                let asked = Asked { seq: header.seq, time: header.time, method, tool: tool_of(text) };
-                self.open.ask_in(header.exchange, stream, direction, id, asked);
+        let remember = || {
+            let method = envelope.method.as_deref().unwrap_or_default().to_owned();
+            Asked { method, tool: tool_of(text) }
+        };
+        match self.reading.message(&Said::of_envelope(header, envelope, Some(text)), remember) {
+            Role::Request { .. } => {
                 if let Some(token) = json::at_path(text, &["params", "_meta", "progressToken"])
                     && self.tokens.len() < MAX_TOKENS
                 {
@@ -137,19 +136,19 @@ impl Cut {
                 }
                 None
             }
-            (kind, Some(id)) if kind.is_response() => {
-                let asked = self.open.answer(stream, direction, id)?;
+            Role::Response(Response { request, .. }) => {
+                let asked = request?;
                 self.needs.entry(header.seq).or_default().push(asked.seq);
                 self.needs.entry(asked.seq).or_default().push(header.seq);
                 Some(asked)
             }
-            (MessageKind::Notification, _) => {
+            Role::Notification { .. } => {
                 let token = json::at_path(text, &["params", "progressToken"])?;
                 let asked = self.tokens.get(&(stream, direction, token.to_vec()))?;
                 self.needs.entry(header.seq).or_default().push(*asked);
                 None
             }
-            _ => None,
+            Role::Other => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What comes into the interface from outside, and what it wants from there.
 
 use super::keys::Key;
+use crate::session::Outcome;
 use crate::session::filter::Filter;
 
 /// What comes in.
@@ -58,6 +59,8 @@ pub(crate) struct Row {
     pub brackets: u8,
     /// Whether something failed.
     pub failed: bool,
+    /// What became of the request that it answers or ends.
+    pub outcome: Option<Outcome>,
 }
 
 /// How far a reel was read.
@@ -98,6 +101,8 @@ pub(crate) struct WantedLine {
     pub asked: Option<u32>,
     /// The brackets, packed.
     pub brackets: u8,
+    /// What became of that request.
+    pub outcome: Option<Outcome>,
 }
 
 /// Formatted lines of the list.

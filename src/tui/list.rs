@@ -196,7 +196,7 @@ impl List {
     /// What is needed to format the line of a row.
     pub(crate) fn wanted_line(&self, row: Row) -> WantedLine {
         let asked = self.counterpart(row.seq).filter(|other| *other < row.seq);
-        WantedLine { seq: row.seq, asked, brackets: row.brackets }
+        WantedLine { seq: row.seq, asked, brackets: row.brackets, outcome: row.outcome }
     }
 
     /// The lines that are missing on the screen and below it, and for which layout. None while others are awaited.

@@ -37,7 +37,7 @@ fn scan_of(effects: &[Effect]) -> u64 {
 }
 
 fn scanned(scan: u64, events: std::ops::Range<u32>, progress: Progress) -> Scanned {
-    let rows = events.clone().map(|seq| Row { seq, brackets: 0, failed: seq % 10 == 9 }).collect();
+    let rows = events.clone().map(|seq| Row { seq, brackets: 0, failed: seq % 10 == 9, outcome: None }).collect();
     let pairs = events.clone().filter(|seq| seq % 2 == 0).map(|seq| (seq, seq + 1)).collect();
     Scanned { scan, rows, pairs, read: u64::from(events.end), progress, damage: None }
 }
@@ -123,7 +123,7 @@ fn a_filter_reads_the_reel_again_and_keeps_the_place() {
     let effects = press(&mut app, "ferror⏎");
     let scan = scan_of(&effects);
     assert_eq!((app.filter.as_str(), app.list.len()), ("error", 0));
-    let row = |seq| Row { seq, brackets: 0, failed: false };
+    let row = |seq| Row { seq, brackets: 0, failed: false, outcome: None };
     let part = |rows: &[u32], progress| {
         let rows = rows.iter().map(|seq| row(*seq)).collect();
         Input::Scanned(Scanned { scan, rows, progress, ..Scanned::default() })

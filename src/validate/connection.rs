@@ -160,7 +160,10 @@ impl Connection {
                     overview.reach(header.stream, moment, header.time, &mut self.findings);
                 }
             }
-            Classified::Http(part) => self.take_http(event.header, part, &mut shared.http),
+            Classified::Http(part) => {
+                self.tracker.event(event);
+                self.take_http(event.header, part, &mut shared.http);
+            }
             Classified::Closed(end) => lifecycle::check_end(seq, end, &mut self.pairs, &mut self.findings),
             Classified::Opened { .. } | Classified::Continues | Classified::Other => {}
         }
@@ -180,7 +183,6 @@ impl Connection {
         if failed {
             // The request of the exchange gets a response in it or never.
             self.pairs.fail(header.exchange);
-            self.tracker.fail(header.exchange);
             self.observers.exchange_failed(header.exchange);
         }
     }

@@ -6,7 +6,7 @@ use super::subjects::progress::NEVER_ISSUED;
 use super::{rules, sender};
 use crate::proposals::{Findings, Registry};
 use crate::protocol::Era;
-use crate::session::pairing::give_room_back;
+use crate::session::reading::give_room_back;
 use crate::session::tracker::Step;
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
 use answered::Answered;
@@ -246,7 +246,7 @@ impl Pairs {
     ) {
         let after = self.last_notified[direction.reversed() as usize].take();
         let Some(id) = envelope.id.filter(|id| !id.is_null()) else {
-            if envelope.kind == MessageKind::Error {
+            if envelope.kind == MessageKind::Error && step.request.is_none() {
                 let seen = format!("the {} sent an error without a request id", sender(direction));
                 findings.note(&rules::UNATTRIBUTED, seq, seen);
                 self.check_notified(seq, after, findings);

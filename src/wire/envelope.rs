@@ -181,6 +181,11 @@ pub enum IdKey {
 }
 
 impl IdKey {
+    /// Returns whether it is `null`, which is no id.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self, Self::Other(text) if **text == *b"null")
+    }
+
     /// Returns the id of the other type that looks the same: `"1"` for `1`, and `1` for `"1"`.
     pub(crate) fn lookalike(&self) -> Option<Self> {
         match self {

@@ -78,6 +78,7 @@ documents! {
     guide_live_sessions: "docs/guide/live-sessions.md",
     guide_oauth: "docs/guide/oauth.md",
     guide_opentelemetry: "docs/guide/opentelemetry.md",
+    guide_outcomes: "docs/guide/outcomes.md",
     guide_overlays: "docs/guide/overlays.md",
     guide_packs: "docs/guide/packs.md",
     guide_reading: "docs/guide/reading.md",

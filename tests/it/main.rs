@@ -44,6 +44,7 @@ mod mcpl_tools;
 mod mocking;
 mod oauth;
 mod oracle;
+mod outcomes;
 mod overlay;
 mod packs;
 mod page;

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-type Row = BTreeMap<String, Value>;
+pub(crate) type Row = BTreeMap<String, Value>;
 
 /// The rows of a file. Bytes become arrays of numbers.
-fn rows(path: &Path) -> Vec<Row> {
+pub(crate) fn rows(path: &Path) -> Vec<Row> {
     let reader = open(path);
     let rows = reader.get_row_iter(None).expect("rows");
     rows.map(|row| row.expect("a row").get_column_iter().map(|(name, field)| (name.clone(), value(field))).collect())
@@ -100,7 +100,7 @@ fn parquet_has_a_row_for_each_message_with_typed_columns() {
     let mut expected = json!({
         "recording": id, "host": "n1", "label": "l", "stream": 3, "session": format!("{id}-3"), "seq": 3, "item": 0,
         "time": time / 1000, "time_ns": time, "direction": "c2s", "kind": "request", "method": "tools/call",
-        "proposal": null, "id": "\"a\"", "request_seq": null, "latency_ms": null, "is_error": null, "error_code": null,
+        "proposal": null, "id": "\"a\"", "request_seq": null, "outcome": null, "latency_ms": null, "is_error": null, "error_code": null,
         "error_message": null, "tool": "é", "prompt": null, "resource": null, "call_digest": rows[2]["call_digest"],
     });
     let others = json!({

@@ -341,18 +341,18 @@ fn as_json() {
     assert_snapshot!(show(&["--format", "json", "--seq", "6"]), @r##"
     {"seq":6,"time":"2026-01-02T03:04:05.060000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"},"_meta":{"progressToken":3}}},"kind":"request","method":"tools/call","about":"echo"}
     {"seq":7,"time":"2026-01-02T03:04:05.070000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":1,"total":2}},"kind":"notification","method":"notifications/progress","about":"3 1/2"}
-    {"seq":8,"time":"2026-01-02T03:04:05.080000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"hi"}]}},"kind":"result","method":"tools/call","latency_ms":20,"about":"echo","outcome":"ok"}
+    {"seq":8,"time":"2026-01-02T03:04:05.080000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"hi"}]}},"kind":"result","method":"tools/call","request_seq":6,"outcome":"ok","latency_ms":20,"about":"echo","summary":"ok"}
     {"seq":9,"time":"2026-01-02T03:04:05.090000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":"four","method":"tools/call","params":{"name":"fail","arguments":{}}},"kind":"request","method":"tools/call","about":"fail"}
-    {"seq":10,"time":"2026-01-02T03:04:05.100000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":"four","result":{"isError":true,"content":[{"type":"text","text":"it broke"}]}},"kind":"result","method":"tools/call","latency_ms":10,"about":"fail","outcome":"tool error: it broke"}
+    {"seq":10,"time":"2026-01-02T03:04:05.100000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":"four","result":{"isError":true,"content":[{"type":"text","text":"it broke"}]}},"kind":"result","method":"tools/call","request_seq":9,"outcome":"tool error","latency_ms":10,"about":"fail","summary":"tool error: it broke"}
     {"seq":11,"time":"2026-01-02T03:04:05.110000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":5,"method":"no/such"},"kind":"request","method":"no/such"}
-    {"seq":12,"time":"2026-01-02T03:04:05.120000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"Method not found"}},"kind":"error","method":"no/such","latency_ms":10,"outcome":"error -32601 Method not found"}
+    {"seq":12,"time":"2026-01-02T03:04:05.120000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"Method not found"}},"kind":"error","method":"no/such","request_seq":11,"outcome":"error","latency_ms":10,"summary":"error -32601 Method not found"}
     {"seq":13,"time":"2026-01-02T03:04:05.130000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":6,"method":"conversation/userMessage","params":{"messageId":"m1","content":"what about the schema?"}},"kind":"request","method":"conversation/userMessage","about":"m1 \"what about the schema?\""}
-    {"seq":14,"time":"2026-01-02T03:04:05.140000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":6,"result":{"structuredContext":{"memories":[{"content":"one table per tenant","relevance":0.9,"source":"review"}]}}},"kind":"result","method":"conversation/userMessage","latency_ms":10,"about":"m1 \"what about the schema?\"","outcome":"1 memory"}
+    {"seq":14,"time":"2026-01-02T03:04:05.140000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":6,"result":{"structuredContext":{"memories":[{"content":"one table per tenant","relevance":0.9,"source":"review"}]}}},"kind":"result","method":"conversation/userMessage","request_seq":13,"outcome":"ok","latency_ms":10,"about":"m1 \"what about the schema?\"","summary":"1 memory"}
     {"seq":15,"time":"2026-01-02T03:04:05.150000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","method":"notifications/reminder","params":{"reminder":{"id":"0190","body":"run the tests","ttlTurns":2}}},"kind":"notification","method":"notifications/reminder","about":"\"run the tests\" ttl 2"}
     {"seq":16,"time":"2026-01-02T03:04:05.160000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":1,"method":"push/event","params":{"featureSet":"memory.proactive","eventId":"evt_1","timestamp":"2026-01-02T03:04:05Z","origin":{"server":"memory"},"payload":{"content":[{"type":"text","text":"deployed"}]}}},"kind":"request","method":"push/event","about":"memory.proactive evt_1"}
-    {"seq":17,"time":"2026-01-02T03:04:05.170000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":1,"result":{"accepted":true,"inferenceId":"inf_1"}},"kind":"result","method":"push/event","latency_ms":10,"about":"memory.proactive evt_1","outcome":"accepted, inference inf_1"}
+    {"seq":17,"time":"2026-01-02T03:04:05.170000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":1,"result":{"accepted":true,"inferenceId":"inf_1"}},"kind":"result","method":"push/event","request_seq":16,"outcome":"ok","latency_ms":10,"about":"memory.proactive evt_1","summary":"accepted, inference inf_1"}
     {"seq":18,"time":"2026-01-02T03:04:05.180000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":7,"method":"context/beforeInference","params":{"inferenceId":"inf_2","conversationId":"c","turnIndex":0,"userMessage":"schema?","model":{"id":"m","vendor":"v","contextWindow":1000,"capabilities":[]}}},"kind":"request","method":"context/beforeInference","about":"inf_2 c turn 0"}
-    {"seq":19,"time":"2026-01-02T03:04:05.190000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":7,"result":{"featureSet":"memory.retrieval","contextInjections":[{"namespace":"memory","position":"system","content":"one table per tenant"}]}},"kind":"result","method":"context/beforeInference","latency_ms":10,"about":"inf_2 c turn 0","outcome":"memory.retrieval, 1 injection"}
+    {"seq":19,"time":"2026-01-02T03:04:05.190000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":7,"result":{"featureSet":"memory.retrieval","contextInjections":[{"namespace":"memory","position":"system","content":"one table per tenant"}]}},"kind":"result","method":"context/beforeInference","request_seq":18,"outcome":"ok","latency_ms":10,"about":"inf_2 c turn 0","summary":"memory.retrieval, 1 injection"}
     {"seq":20,"time":"2026-01-02T03:04:05.200000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","method":"events/event","params":{"subscriptionId":"s1","event":{"id":"e1","type":"github.issue.opened","data":{"n":1},"metadata":{"priority":"high"}}}},"kind":"notification","method":"events/event","about":"github.issue.opened high for s1"}
     {"seq":21,"time":"2026-01-02T03:04:05.210000000Z","stream":0,"dir":"s2c","event":"message","text":"Server listening on stdio","kind":"noise","about":"Server listening on stdio"}
     {"seq":22,"time":"2026-01-02T03:04:05.220000000Z","stream":0,"dir":"s2c","event":"message","framing":"crlf","text":"{\"jsonrpc\":\"2.0\",\"id\":8,","kind":"malformed","about":"{\"jsonrpc\":\"2.0\",\"id\":8,"}
@@ -360,9 +360,9 @@ fn as_json() {
     {"seq":24,"time":"2026-01-02T03:04:05.230000000Z","stream":0,"dir":"s2c","event":"stderr","framing":"whole","text":"warn: \u001b[31mslow\nsecond line\n","about":"warn: \u001b[31mslow\nsecond line"}
     {"seq":25,"time":"2026-01-02T03:04:05.240000000Z","stream":0,"dir":"c2s","event":"note","framing":"whole","data":{"text":"here"},"base64":"oWR0ZXh0ZGhlcmU=","about":"text here"}
     {"seq":26,"time":"2026-01-02T03:04:07.250000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":9,"method":"ping"},"kind":"request","method":"ping"}
-    {"seq":27,"time":"2026-01-02T03:04:08.250000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":9,"result":{}},"kind":"result","method":"ping","latency_ms":1000,"outcome":"ok"}
+    {"seq":27,"time":"2026-01-02T03:04:08.250000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":9,"result":{}},"kind":"result","method":"ping","request_seq":26,"outcome":"ok","latency_ms":1000,"summary":"ok"}
     {"seq":28,"time":"2026-01-02T03:04:08.300000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":10,"method":"resources/list"},"kind":"request","method":"resources/list"}
-    {"seq":29,"time":"2026-01-02T03:04:08.400000000Z","stream":0,"dir":"s2c","event":"message","framing":"unterminated","message":{"jsonrpc":"2.0","id":99,"result":{}},"kind":"result","outcome":"ok"}
+    {"seq":29,"time":"2026-01-02T03:04:08.400000000Z","stream":0,"dir":"s2c","event":"message","framing":"unterminated","message":{"jsonrpc":"2.0","id":99,"result":{}},"kind":"result","outcome":"ok","summary":"ok"}
     "##);
 }
 
@@ -868,11 +868,11 @@ fn a_table_for_spreadsheets() {
     let table = stage.ok(&["export", "--format", "csv", "t.reel"]).out();
     let time = format!("{}.000000000Z", CREATED.trim_end_matches('Z'));
     let expected = [
-        "seq,time,stream,exchange,dir,kind,method,id,latency_ms,bytes,flags,message".to_owned(),
+        "seq,time,stream,exchange,dir,kind,method,id,latency_ms,bytes,flags,request_seq,outcome,message".to_owned(),
         format!(
-            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",,44,,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
+            r#"0,{time},1,0,c2s,request,'=1+1,"""a,b""",,44,,,unanswered,"{{""jsonrpc"":""2.0"",""id"":""a,b"",""method"":""=1+1""}}""#
         ),
-        format!("1,{time},1,2,s2c,noise,,,,16,injected,\"'-noise \"\"quoted\"\"␍\"\n"),
+        format!("1,{time},1,2,s2c,noise,,,,16,injected,,,\"'-noise \"\"quoted\"\"␍\"\n"),
     ];
     assert_eq!(table, expected.join("\n"));
 }
@@ -923,14 +923,14 @@ fn a_document_for_people() {
     stage.import("p.reel", header + &lines);
     let expected = "# Session `a # <b>`, started STARTED
 
-| Event | Time (s) | From | Kind | Method | Latency (ms) | Bytes | Marks |
-| ---: | ---: | --- | --- | --- | ---: | ---: | --- |
-| 0 | 0.000 | client | request | `a`&#124;&#96;`b`&#96; `<i>` |  | 30 |  |
-| 1 | 0.100 | server | noise |  |  | 9 | no message |
-| 2 | 0.200 | client 7 | request | `ping` |  | 24 | injected |
-| 3 |  |  | *traffic is missing here* |  |  |  |  |
-| 4 | 0.400 | server | error | `a`&#124;&#96;`b`&#96; `<i>` | 400 | 53 |  |
-| 5 | 0.500 | server | result |  |  | 66 | tool error |
+| Event | Time (s) | From | Kind | Method | Outcome | Latency (ms) | Bytes | Marks |
+| ---: | ---: | --- | --- | --- | --- | ---: | ---: | --- |
+| 0 | 0.000 | client | request | `a`&#124;&#96;`b`&#96; `<i>` |  |  | 30 |  |
+| 1 | 0.100 | server | noise |  |  |  | 9 | no message |
+| 2 | 0.200 | client 7 | request | `ping` | unknown |  | 24 | injected |
+| 3 |  |  | *traffic is missing here* |  |  |  |  |  |
+| 4 | 0.400 | server | error | `a`&#124;&#96;`b`&#96; `<i>` | error | 400 | 53 |  |
+| 5 | 0.500 | server | result |  | tool error |  | 66 |  |
 
 ## Errors
 

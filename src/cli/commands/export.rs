@@ -6,6 +6,7 @@ mod parquet;
 
 use crate::cli::packs::PackOptions;
 use crate::cli::progress::Progress;
+use crate::cli::recordings::Recorded;
 use crate::cli::redaction::RedactOptions;
 use crate::cli::secret_warning::SecretWarning;
 use crate::cli::selecting::{parse_filter, split_words};
@@ -16,6 +17,7 @@ use crate::files::output::{Output, check_apart};
 use crate::files::reels;
 use crate::formats::{self, ExportFormat, ExportOptions, Exporter};
 use crate::page;
+use crate::session::reading::Endings;
 use crate::session::selection::Selection;
 use crate::trace::{Block, Damage, Item, ReelReader};
 use crate::wire::mask::MaskedWriter;
@@ -149,14 +151,18 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let (is_newest, is_filtered) = (path.is_none(), !terms.is_empty());
     // Settings that are not valid are reported before anything is read.
     let mut sending = args.to.as_ref().map(|place| collector::Sending::new(args, place)).transpose()?;
-    let (reader, path) = args.redact.open_whole(path)?;
+    let options = ExportOptions { telemetry: args.telemetry.settings(false, false) };
+    let mut file = args.format().exporter(&options);
+    let opened = match sending {
+        None => open_for(&mut *file, path, &args.redact)?,
+        Some(_) => args.redact.open_whole(path).map(|(reader, path)| Recorded { path, reader, format: None })?,
+    };
+    let Recorded { reader, path, .. } = opened;
     check_apart(&path, &args.output)?;
     // A message that came in several pieces is selected as a whole.
     let reader = if selection.is_everything() { reader.leaving_long() } else { reader.with_payloads() };
     let warning = SecretWarning::of_reel(&args.redact, reader.header())?;
     let mut out = MaskedWriter::new(Output::create(&args.output, args.force)?);
-    let options = ExportOptions { telemetry: args.telemetry.settings(false, false) };
-    let mut file = args.format().exporter(&options);
     let exporter = sending.as_mut().map_or(&mut *file, |sending| sending as &mut dyn Exporter);
     let mut export = Export { exporter, selection, warning, out: &mut out, read: 0, written: 0, is_damaged: false };
     let mut progress = context.printer.progress_through("exporting", &path);
@@ -253,4 +259,21 @@ impl Export<'_> {
             self.exporter.part(header, part, is_last, &mut self.out)
         })
     }
+}
+
+/// Opens a recording for an exporter, which learns what becomes of the requests without a response if it needs that. Without
+/// a path, it is the newest one.
+fn open_for(
+    exporter: &mut dyn Exporter,
+    path: Option<&Path>,
+    redact: &RedactOptions,
+) -> Result<Recorded, CommandError> {
+    if !exporter.needs_endings() {
+        let (reader, path) = redact.open_whole(path)?;
+        return Ok(Recorded { path, reader, format: None });
+    }
+    let twice = redact.twice(path)?;
+    let Recorded { reader, path, .. } = twice.open()?;
+    exporter.know_endings(Endings::of(reader).map_err(|error| CommandError::reading(&path, &error))?);
+    twice.open()
 }

@@ -533,6 +533,9 @@ impl Show<'_> {
         args: &ShowArgs,
         context: &Context,
     ) -> Result<Outcome, CommandError> {
+        if self.left != Some(0) {
+            self.form.end(self.viewer.finish(true));
+        }
         self.form.finish(context)?;
         self.progress.finish();
         self.warning.print_of_reel(path);
@@ -653,7 +656,7 @@ impl Show<'_> {
                 self.words.clear();
             }
             if is_request {
-                self.viewer.remember(header, &self.words);
+                self.viewer.remember(&self.words);
             }
             self.read += u64::from(!self.start.is_before(header));
             if !shown {

@@ -2,7 +2,7 @@
 
 use super::{List, ListKind, Surface, exact};
 use crate::protocol::revision::meta;
-use crate::session::Pairing;
+use crate::session::reading::{Reading, Response, Role, Said};
 use crate::trace::{Event, EventKind};
 use crate::wire::tree::{self, TooLarge};
 use crate::wire::{Direction, Envelope, MessageKind, json};
@@ -34,7 +34,7 @@ enum Asked {
 #[derive(Debug, Default)]
 pub struct Extractor {
     surface: Surface,
-    pending: Pairing<Asked>,
+    reading: Reading<Asked>,
     /// The latest lists of a single page each: the results, which are parsed at the end.
     whole: HashMap<ListKind, Box<[u8]>>,
     /// Lists whose last page is still missing, by stream.
@@ -78,15 +78,18 @@ impl Extractor {
     }
 
     fn take_request(&mut self, stream: u32, direction: Direction, envelope: &Envelope<'_>) {
-        if let (Some(id), Some(asked)) = (envelope.id, asked(envelope)) {
-            self.pending.ask(stream, direction, id.key(), asked);
+        if let Some(asked) = asked(envelope).filter(|_| envelope.id.is_some()) {
+            self.reading.message(&Said::on_connection(stream, direction, envelope), || asked);
             self.waiting += 1;
         }
     }
 
     fn take_result(&mut self, stream: u32, direction: Direction, envelope: &Envelope<'_>) {
-        let asked = envelope.id.and_then(|id| self.pending.answer(stream, direction, id.key()));
-        let (Some(asked), Some(text)) = (asked, envelope.result) else { return };
+        let said = Said::on_connection(stream, direction, envelope);
+        // A result is no request.
+        let unasked = || Asked::Initialize(Value::Null);
+        let Role::Response(Response { request, .. }) = self.reading.message(&said, unasked) else { return };
+        let (Some(asked), Some(text)) = (request.map(|request| request.memory), envelope.result) else { return };
         self.waiting = self.waiting.saturating_sub(1);
         if let (Asked::Page { kind, .. }, Err(too_large)) = (&asked, tree::fits_in(text, MAX_TREE)) {
             self.too_large.get_or_insert((*kind, too_large));

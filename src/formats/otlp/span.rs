@@ -4,8 +4,9 @@ use super::attributes::{Attribute, Simple, content, cut, optional, text, variabl
 use super::context::{Place, SAMPLED};
 use super::stream::Stream;
 use crate::formats::messages::Message;
+use crate::session::Outcome;
 use crate::trace::Flags;
-use crate::wire::{IdKey, json};
+use crate::wire::{Direction, IdKey, json};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::trace::v1::span::{Link, SpanKind};
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
@@ -51,8 +52,8 @@ pub(super) struct Made {
     /// Arguments and results, if the user wants them.
     content: Option<Vec<KeyValue>>,
     pub stream: u32,
-    /// The number of the request's event.
-    pub seq: u64,
+    /// Who sent it.
+    pub direction: Direction,
     /// Its progress token.
     pub token: Option<IdKey>,
     pub is_client: bool,
@@ -94,8 +95,8 @@ impl Made {
             ..Span::default()
         };
         let token = json::member(meta, "progressToken").map(|token| crate::wire::Id(token).key());
-        let (stream, seq) = (message.stream, message.seq);
-        Self { span, attributes, content, stream, seq, token, is_client, trouble: None }
+        let (stream, direction) = (message.stream, message.direction);
+        Self { span, attributes, content, stream, direction, token, is_client, trouble: None }
     }
 
     /// The place of this span, for others that refer to it.
@@ -111,6 +112,7 @@ impl Made {
     /// Ends the span with a response.
     pub(super) fn answer(&mut self, message: &Message<'_>) {
         self.span.end_time_unix_nano = unix(message.time);
+        self.became(message.outcome.unwrap_or(Outcome::Ok));
         if let Some(revision) = revision_of(message)
             && !self.has("mcp.protocol.version")
         {
@@ -132,13 +134,18 @@ impl Made {
     }
 
     /// Ends the span of a request that got no response by this time, or because of this.
-    pub(super) fn give_up(&mut self, time: i64) {
+    pub(super) fn give_up(&mut self, time: i64, outcome: Outcome) {
+        self.became(outcome);
         let (kind, time, why) = match self.trouble.take() {
             Some((kind, time)) => (kind, time, String::new()),
             None => ("no_response".to_owned(), time, "the recording has no response".to_owned()),
         };
         self.span.end_time_unix_nano = unix(time).max(self.span.start_time_unix_nano);
         self.fail(&kind, why);
+    }
+
+    fn became(&mut self, outcome: Outcome) {
+        self.attributes.push(text("mcpreel.outcome", outcome.name()));
     }
 
     fn has(&self, key: &str) -> bool {

@@ -6,14 +6,14 @@ use super::metrics::Metrics;
 use super::span::{Made, Origin, revision_of};
 use super::stream::{Carrier, Stream};
 use super::{Settings, Side};
-use crate::formats::messages::{Message, MessageExporter};
-use crate::session::Pairing;
+use crate::formats::messages::{Message, MessageExporter, RequestPlace};
+use crate::session::Outcome;
 use crate::trace::described::header;
 use crate::trace::{Closed, Event, EventKind, FileHeader, Flags, Opened, TransportEvent};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::Link;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Write};
 
 /// The maximum number of spans in a batch.
@@ -24,8 +24,8 @@ const MAX_BATCH_BYTES: usize = 1 << 20;
 const MAX_STREAMS: usize = 10_000;
 /// The maximum number of HTTP requests whose heads are remembered.
 const MAX_EXCHANGES: usize = 1024;
-/// At least so many progress tokens are remembered.
-const MAX_TOKENS: usize = 1024;
+/// The maximum number of progress tokens that are remembered.
+const MAX_TOKENS: usize = 8192;
 
 /// See the module.
 pub(super) struct Spans {
@@ -40,10 +40,12 @@ pub(super) struct Spans {
     streams: BTreeMap<u32, Stream>,
     /// What the heads of HTTP requests say.
     exchanges: BTreeMap<u32, RequestHead>,
-    open: Pairing<Made>,
-    tokens: Pairing<Place>,
-    /// The number of the last event, and how many of its messages there were.
-    last: (u64, u32),
+    /// The requests without a response.
+    open: HashMap<RequestPlace, Made>,
+    /// Those whose HTTP exchange failed, with its number.
+    failed: Vec<(u32, RequestPlace, Outcome)>,
+    /// The spans of the requests with these progress tokens, by stream and sender.
+    tokens: HashMap<(u32, Direction, IdKey), Place>,
     /// Finished spans with their lengths.
     ready: VecDeque<(usize, Span)>,
     ready_bytes: usize,
@@ -68,9 +70,9 @@ impl Spans {
             has_listener: false,
             streams: BTreeMap::new(),
             exchanges: BTreeMap::new(),
-            open: Pairing::default(),
-            tokens: Pairing::of(MAX_TOKENS),
-            last: (u64::MAX, 0),
+            open: HashMap::new(),
+            failed: Vec::new(),
+            tokens: HashMap::new(),
             ready: VecDeque::new(),
             ready_bytes: 0,
         }
@@ -127,10 +129,8 @@ impl Spans {
 
     /// Begins a span.
     fn begin_span(&mut self, message: &Message<'_>) -> Made {
-        let index = if self.last.0 == message.seq { self.last.1 + 1 } else { 0 };
-        self.last = (message.seq, index);
         let stream = self.known(message.stream);
-        let origin = self.origin(message, &stream, self.ids.span(message.time, message.seq, index));
+        let origin = self.origin(message, &stream, self.ids.span(message.time, message.seq, message.item));
         let made = Made::of(message, &stream, origin, self.settings.has_content);
         if let Some(stream) = self.stream(message.stream) {
             stream.first.get_or_insert_with(|| made.place());
@@ -148,10 +148,8 @@ impl Spans {
         let head = self.exchanges.get(&message.exchange);
         let ambient = head.and_then(|head| head.parent.clone()).filter(|_| is_from_client);
         let revision = head.and_then(|head| head.revision.clone());
-        let around = match message.exchange {
-            0 => None,
-            exchange => self.open.of_exchange(exchange).filter(|_| !is_from_client).map(|made| made.place()),
-        };
+        let around = message.within.filter(|_| !is_from_client).and_then(|request| self.open.get(&request));
+        let around = around.map(Made::place);
         let mut links: Vec<Link> = Vec::new();
         if own.is_some() {
             links.extend(ambient.iter().map(|ambient| ambient.link(Vec::new())));
@@ -171,38 +169,35 @@ impl Spans {
     }
 
     /// The span of the request that a notification is about.
-    fn subject(&mut self, message: &Message<'_>) -> Option<Place> {
-        let params = message.envelope.params?;
-        let key = |name: &str| json::member(params, name).map(|id| Id(id).key());
-        let (stream, direction) = (message.stream, message.direction);
-        match message.method.as_deref()? {
-            "notifications/progress" => {
-                self.tokens.waiting(stream, direction.reversed(), key("progressToken")?).cloned()
-            }
-            "notifications/cancelled" => {
-                self.open.waiting(stream, direction, key("requestId")?).map(|made| made.place())
-            }
-            _ => None,
+    fn subject(&self, message: &Message<'_>) -> Option<Place> {
+        if let Some(request) = message.cancelled {
+            return self.open.get(&request).map(Made::place);
         }
+        let token = json::member(message.envelope.params?, "progressToken")?;
+        let is_progress = message.method.as_deref() == Some("notifications/progress");
+        let key = (message.stream, message.direction.reversed(), Id(token).key());
+        self.tokens.get(&key).filter(|_| is_progress).cloned()
     }
 
-    fn request(&mut self, message: &Message<'_>, id: IdKey) {
+    fn request(&mut self, message: &Message<'_>) {
         let made = self.begin_span(message);
-        let (stream, direction) = (message.stream, message.direction);
-        if let Some(token) = made.token.clone() {
-            self.tokens.ask(stream, direction, token, made.place());
+        if let Some(token) = made.token.clone().filter(|_| self.tokens.len() < MAX_TOKENS) {
+            self.tokens.insert((message.stream, message.direction, token), made.place());
         }
-        // A server's request comes in the exchange of a client's, which stays the one of that exchange.
-        let exchange = if direction == Direction::ClientToServer { message.exchange } else { 0 };
-        let before = self.open.ask_in(exchange, stream, direction, id, made);
-        before.into_iter().for_each(|made| self.give_up(made, false));
+        self.open.insert((message.seq, message.item), made);
     }
 
-    fn answer(&mut self, message: &Message<'_>, id: IdKey) {
-        let Some(mut made) = self.open.answer(message.stream, message.direction, id) else { return };
+    /// Takes a request that is over, with its token.
+    fn close(&mut self, request: RequestPlace) -> Option<Made> {
+        let mut made = self.open.remove(&request)?;
         if let Some(token) = made.token.take() {
-            self.tokens.answer(message.stream, message.direction, token);
+            self.tokens.remove(&(made.stream, made.direction, token));
         }
+        Some(made)
+    }
+
+    fn answer(&mut self, message: &Message<'_>) {
+        let Some(mut made) = message.request.and_then(|request| self.close(request)) else { return };
         made.answer(message);
         if let (Some(revision), Some(stream)) = (revision_of(message), self.stream(message.stream)) {
             stream.revision = Some(revision);
@@ -211,21 +206,19 @@ impl Spans {
         self.push(made.finish());
     }
 
-    /// A cancelled request gets no response.
+    /// A cancelled request gets no response, in nearly all cases.
     fn cancel(&mut self, message: &Message<'_>) {
-        let id = message.envelope.params.and_then(|params| json::member(params, "requestId"));
-        let Some(id) = id.filter(|_| message.method.as_deref() == Some("notifications/cancelled")) else { return };
-        // The direction is that of the request, so this is not what `answer` expects.
-        if let Some(mut made) = self.open.answer(message.stream, message.direction.reversed(), Id(id).key()) {
+        if let Some(mut made) = message.cancelled.and_then(|request| self.close(request)) {
             made.trouble = Some(("cancelled".to_owned(), message.time));
-            self.give_up(made, true);
+            self.give_up(made, Outcome::Cancelled);
         }
     }
 
     /// Finishes the span of a request without a response. Its duration says something only if its end is known.
-    fn give_up(&mut self, mut made: Made, has_end: bool) {
+    fn give_up(&mut self, mut made: Made, outcome: Outcome) {
         let last = self.streams.get(&made.stream).map_or(0, |stream| stream.ended);
-        made.give_up(last);
+        let has_end = made.trouble.is_some();
+        made.give_up(last, outcome);
         if has_end {
             self.metrics.operation(&made);
         }
@@ -271,7 +264,6 @@ impl Spans {
 
     fn learn_exchange(&mut self, event: &Event<'_>, about: &TransportEvent) {
         let exchange = event.header.exchange;
-        let time = self.ids.created.saturating_add(event.header.time);
         if exchange == 0 {
             return;
         }
@@ -290,25 +282,21 @@ impl Spans {
                 self.exchanges.pop_first();
             }
         }
-        let trouble = match about {
-            TransportEvent::BrokenOff { .. } | TransportEvent::Closed { .. } => Some("connection_closed".to_owned()),
-            TransportEvent::Refused { status: status @ 400.., .. }
-            | TransportEvent::Response { status: status @ 400.., .. } => Some(status.to_string()),
-            _ => None,
-        };
-        if let (Some(trouble), Some(made)) = (trouble, self.open.of_exchange(exchange)) {
-            made.trouble = Some((trouble, time));
-        }
-        // A body that is no message, or none at all from the server.
+        // A body that is no message, or none at all from the server: nothing more comes in this exchange.
         let is_over = match about {
             TransportEvent::Refused { .. } => true,
             TransportEvent::Body { .. } => event.header.direction() == Direction::ServerToClient,
             _ => false,
         };
-        let has_failed = |made: &mut Made| made.trouble.is_some();
-        if is_over && self.open.of_exchange(exchange).is_some_and(has_failed) {
-            self.open.fail(exchange).into_iter().for_each(|made| self.give_up(made, true));
+        if is_over {
+            let over: Vec<_> = self.failed.extract_if(.., |(failed, ..)| *failed == exchange).collect();
+            over.into_iter().for_each(|(_, request, outcome)| self.end_request(request, outcome));
         }
+    }
+
+    /// Finishes the span of a request without a response.
+    fn end_request(&mut self, request: RequestPlace, outcome: Outcome) {
+        self.close(request).into_iter().for_each(|made| self.give_up(made, outcome));
     }
 
     /// Adds the duration of a session, once.
@@ -332,15 +320,14 @@ impl MessageExporter for Spans {
 
     fn message(&mut self, message: &Message<'_>, _out: &mut dyn Write) -> io::Result<()> {
         self.stream(message.stream).into_iter().for_each(|stream| stream.pass(message.time));
-        let id = message.envelope.id.map(Id::key);
-        match (message.envelope.kind, id) {
-            (MessageKind::Request, Some(id)) => self.request(message, id),
-            (MessageKind::Notification, _) => {
+        match message.envelope.kind {
+            MessageKind::Request if message.envelope.id.is_some() => self.request(message),
+            MessageKind::Notification => {
                 let made = self.begin_span(message);
                 self.cancel(message);
                 self.push(made.finish());
             }
-            (MessageKind::Result | MessageKind::Error, Some(id)) => self.answer(message, id),
+            MessageKind::Result | MessageKind::Error => self.answer(message),
             _ => {}
         }
         Ok(())
@@ -365,14 +352,27 @@ impl MessageExporter for Spans {
         }
     }
 
-    fn end(&mut self, _out: &mut dyn Write) -> io::Result<()> {
-        let mut open: Vec<Made> = self.open.unanswered().cloned().collect();
-        self.open = Pairing::default();
-        open.sort_by_key(|made| made.seq);
-        for made in open {
-            let has_end = made.trouble.is_some();
-            self.give_up(made, has_end);
+    fn settled(&mut self, request: RequestPlace, outcome: Outcome, event: &Event<'_>) {
+        let Some(made) = self.open.get_mut(&request) else { return };
+        if outcome == Outcome::Pending {
+            made.trouble = None;
+            return self.failed.retain(|(_, failed, _)| *failed != request);
         }
+        let trouble = match TransportEvent::read(event.payload) {
+            TransportEvent::Refused { status, .. } | TransportEvent::Response { status, .. } => status.to_string(),
+            _ if outcome == Outcome::Malformed => "malformed".to_owned(),
+            _ => "connection_closed".to_owned(),
+        };
+        made.trouble = Some((trouble, self.ids.created.saturating_add(event.header.time)));
+        self.failed.push((event.header.exchange, request, outcome));
+    }
+
+    fn ended(&mut self, request: RequestPlace, outcome: Outcome) {
+        self.failed.retain(|(_, failed, _)| *failed != request);
+        self.end_request(request, outcome);
+    }
+
+    fn end(&mut self, _out: &mut dyn Write) -> io::Result<()> {
         let streams: Vec<u32> = self.streams.keys().copied().collect();
         streams.into_iter().for_each(|number| self.count_session(number));
         Ok(())

@@ -101,6 +101,7 @@ pub(super) const COLUMNS: &[Column] = &[
     optional("proposal", Kind::Text, |of| of.row.proposal.and_then(word)),
     optional("id", Kind::Text, |of| text(&of.row.id)),
     optional("request_seq", Kind::Integer, |of| of.row.request.and_then(number)),
+    optional("outcome", Kind::Text, |of| word(of.row.outcome?.name())),
     optional("latency_ms", Kind::Double, |of| of.row.latency.map(|time| Value::Double(time as f64 / 1e6))),
     optional("is_error", Kind::Bool, |of| of.row.is_error.map(Value::Bool)),
     optional("error_code", Kind::Integer, |of| of.row.error_code.map(Value::Number)),

@@ -1,10 +1,10 @@
 //! A row: what a message says, and what earlier messages of its session say about it.
 
 use super::identity::hex;
-use crate::formats::messages::Message;
+use crate::formats::messages::{Message, RequestPlace};
 use crate::formats::otlp::Place;
 use crate::proposals::Registry;
-use crate::session::Pairing;
+use crate::session::Outcome;
 use crate::session::participants::introduction;
 use crate::trace::{Event, EventKind, Flags, Opened};
 use crate::wire::mask::masked_bytes;
@@ -12,7 +12,7 @@ use crate::wire::{Direction, MessageKind, json};
 use bytes::Bytes;
 use ring::digest::{Context, SHA256};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// At most this many bytes of a stranger's name or error become a cell. Payloads are never cut.
 const MAX_TEXT_BYTES: usize = 1024;
@@ -37,6 +37,8 @@ pub(super) struct Row {
     /// For a response: the number of the event with its request.
     pub request: Option<u64>,
     pub latency: Option<i64>,
+    /// What became of the request that it answers, or of this one if it has no response.
+    pub outcome: Option<Outcome>,
     /// For a response: whether it is an error, or that of a tool.
     pub is_error: Option<bool>,
     pub error_code: Option<i64>,
@@ -86,14 +88,13 @@ pub(super) struct Session {
 pub(super) struct Reading {
     registry: &'static Registry,
     sessions: BTreeMap<u32, Session>,
-    open: Pairing<(u64, Call)>,
-    /// The number of the last message, and its position in a batch.
-    last: Option<(u64, u32)>,
+    /// The requests without a response.
+    open: HashMap<RequestPlace, Call>,
 }
 
 impl Reading {
     pub(super) fn knowing(registry: &'static Registry) -> Self {
-        Self { registry, sessions: BTreeMap::new(), open: Pairing::default(), last: None }
+        Self { registry, sessions: BTreeMap::new(), open: HashMap::new() }
     }
 
     /// What is known of a stream so far.
@@ -117,22 +118,13 @@ impl Reading {
     /// Makes a row of the next message. Every message must be taken, in order.
     pub(super) fn row(&mut self, message: &Message<'_>) -> Row {
         let envelope = &message.envelope;
-        let item = self.last.filter(|last| last.0 == message.seq).map_or(0, |last| last.1.saturating_add(1));
-        self.last = Some((message.seq, item));
         let method = message.method.as_deref();
         let mut call = Call::of(message);
-        let mut request = None;
-        match (envelope.kind, envelope.id) {
-            (MessageKind::Request, Some(id)) => {
-                self.open.ask(message.stream, message.direction, id.key(), (message.seq, call.clone()));
-            }
-            (MessageKind::Result | MessageKind::Error, Some(id)) => {
-                if let Some((seq, asked)) = self.open.answer(message.stream, message.direction, id.key()) {
-                    let task = call.task.take().or(asked.task);
-                    (request, call) = (Some(seq), Call { task, ..asked });
-                }
-            }
-            _ => {}
+        if envelope.kind == MessageKind::Request && envelope.id.is_some() {
+            self.open.insert((message.seq, message.item), call.clone());
+        }
+        if let Some(asked) = message.request.and_then(|request| self.open.remove(&request)) {
+            call = Call { task: call.task.take().or(asked.task), ..asked };
         }
         self.learn(message, &call);
         let tool = call.tool.as_deref().and_then(|tool| std::str::from_utf8(tool).ok());
@@ -141,7 +133,7 @@ impl Reading {
         let error = envelope.error.filter(|_| envelope.kind == MessageKind::Error);
         Row {
             seq: message.seq,
-            item,
+            item: message.item,
             time: message.time,
             stream: message.stream,
             exchange: message.exchange,
@@ -152,9 +144,10 @@ impl Reading {
             method: method.map(|method| cell(method.as_bytes())),
             proposal: proposal.map(|proposal| proposal.descriptor().name),
             id: envelope.id.map(|id| cell(id.0)),
-            request,
+            request: message.request.map(|(seq, _)| seq),
             latency: message.latency,
-            is_error: envelope.kind.is_response().then_some(error.is_some() || envelope.tool_error),
+            outcome: message.outcome,
+            is_error: message.outcome.filter(|_| envelope.kind.is_response()).map(Outcome::is_failure),
             error_code: error.and_then(|error| crate::wire::Id(json::member(error, "code")?).as_integer()),
             error_message: error.and_then(|error| text_member(error, "message")),
             progress_token: progress_token(message),
@@ -162,6 +155,11 @@ impl Reading {
             payload: message.body.map(|body| Bytes::from(masked_bytes(body).into_owned())),
             is_text: message.body.is_none_or(|body| std::str::from_utf8(body).is_ok()),
         }
+    }
+
+    /// Forgets a request that gets no response.
+    pub(super) fn ended(&mut self, request: RequestPlace) {
+        self.open.remove(&request);
     }
 
     /// Learns who takes part in a session, and the revision of MCP.

@@ -5,8 +5,9 @@ use super::identity::Identity;
 use super::row::{Reading, Row, Session, cell};
 use super::writer::TableWriter;
 use crate::formats::Exporter;
-use crate::formats::messages::{ByMessage, Message, MessageExporter};
+use crate::formats::messages::{ByMessage, Message, MessageExporter, RequestPlace};
 use crate::proposals::Registry;
+use crate::session::Outcome;
 use crate::trace::{Event, FileHeader};
 use crate::wire::mask::masked_bytes;
 use std::io::{self, Write};
@@ -126,6 +127,12 @@ impl<T: Target> Table<T> {
 }
 
 impl<T: Target> MessageExporter for Table<T> {
+    const NEEDS_ENDINGS: bool = true;
+
+    fn ended(&mut self, request: RequestPlace, _outcome: Outcome) {
+        self.reading.ended(request);
+    }
+
     fn begin(&mut self, header: &FileHeader, _out: &mut dyn Write) -> io::Result<()> {
         let host = self.settings.host.as_ref().or_else(|| header.notes.get("host"));
         let notes = serde_json::to_vec(&header.notes).map_err(io::Error::other)?;

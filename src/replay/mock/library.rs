@@ -11,18 +11,27 @@ use crate::protocol::http::{Delivery, ToolMarks};
 use crate::replay::Substitutions;
 use crate::wire::Envelope;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads recorded messages.
 pub(crate) trait Payloads: Send + Sync {
-    /// Returns the text of the message with this number.
-    fn read(&self, number: u32) -> Option<Vec<u8>>;
+    /// Returns the text of the event with this number, or this part of it: a batch may have very many messages.
+    fn read(&self, number: u32, part: Option<Range<usize>>) -> Option<Vec<u8>>;
 }
 
 /// Messages that are all in memory, by their numbers.
 impl Payloads for HashMap<u32, Vec<u8>> {
-    fn read(&self, number: u32) -> Option<Vec<u8>> {
-        self.get(&number).cloned()
+    fn read(&self, number: u32, part: Option<Range<usize>>) -> Option<Vec<u8>> {
+        copied(self.get(&number)?, part)
+    }
+}
+
+/// Returns a copy of a part of a text.
+pub(crate) fn copied(text: &[u8], part: Option<Range<usize>>) -> Option<Vec<u8>> {
+    match part {
+        Some(part) => text.get(part).map(<[u8]>::to_vec),
+        None => Some(text.to_vec()),
     }
 }
 
@@ -264,11 +273,7 @@ impl Library {
     /// Returns a recorded message.
     pub(super) fn text(&self, message: u32) -> Vec<u8> {
         let (event, item) = self.event_of(message);
-        let text = self.payloads.read(event).unwrap_or_default();
-        let text = match item {
-            Some(item) => text.get(item.start..item.end).unwrap_or_default().to_vec(),
-            None => text,
-        };
+        let text = self.payloads.read(event, item.map(|item| item.start..item.end)).unwrap_or_default();
         self.maps.apply(&text).unwrap_or(text)
     }
 

@@ -1,9 +1,10 @@
 //! Reads the messages of recordings when a mock needs them: from memory, or from the reel if it is large.
 
-use crate::replay::mock::Payloads;
+use crate::replay::mock::{Payloads, copied};
 use crate::trace::{Block, Item, ReelReader};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Messages in memory, in the order of their numbers.
 #[derive(Debug, Default)]
@@ -17,9 +18,9 @@ impl InMemory {
 }
 
 impl Payloads for InMemory {
-    fn read(&self, number: u32) -> Option<Vec<u8>> {
+    fn read(&self, number: u32, part: Option<Range<usize>>) -> Option<Vec<u8>> {
         let place = self.0.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-        Some(self.0[place].1.to_vec())
+        copied(&self.0[place].1, part)
     }
 }
 
@@ -42,39 +43,39 @@ impl InReel {
 }
 
 impl Payloads for InReel {
-    fn read(&self, number: u32) -> Option<Vec<u8>> {
-        self.0.lock().read(u64::from(number))
+    fn read(&self, number: u32, part: Option<Range<usize>>) -> Option<Vec<u8>> {
+        self.0.lock().read(u64::from(number), &part)
     }
 }
 
 impl Cached {
-    fn read(&mut self, seq: u64) -> Option<Vec<u8>> {
-        if let Some(text) = self.kept(seq) {
+    fn read(&mut self, seq: u64, part: &Option<Range<usize>>) -> Option<Vec<u8>> {
+        if let Some(text) = self.kept(seq, part) {
             return Some(text);
         }
         // The next block often contains it.
         let is_later = self.blocks.back().is_some_and(|block| ends(block).is_some_and(|end| end < seq));
         if is_later
             && self.advance().is_some_and(|first| first <= seq)
-            && let Some(text) = self.kept(seq)
+            && let Some(text) = self.kept(seq, part)
         {
             return Some(text);
         }
         self.blocks.clear();
         self.reader.seek_seq(seq).ok()?;
         while self.advance().is_some_and(|first| first <= seq) {
-            if let Some(text) = self.kept(seq) {
+            if let Some(text) = self.kept(seq, part) {
                 return Some(text);
             }
         }
         None
     }
 
-    fn kept(&self, seq: u64) -> Option<Vec<u8>> {
+    fn kept(&self, seq: u64, part: &Option<Range<usize>>) -> Option<Vec<u8>> {
         let is_in = |block: &&Block| begins(block) <= seq && ends(block).is_some_and(|end| end >= seq);
         let block = self.blocks.iter().rev().find(is_in)?;
         let place = block.headers.binary_search_by_key(&seq, |header| header.seq).ok()?;
-        Some(block.event(&block.headers[place]).body().to_vec())
+        copied(block.event(&block.headers[place]).body(), part.clone())
     }
 
     /// Reads the next block. Returns the number of its first event.

@@ -3,10 +3,11 @@
 use super::report::{ErrorKey, Report, Rows};
 use super::{Grouping, Tally};
 use crate::proposals::Registry;
-use crate::session::Pairing;
+use crate::session::Outcome;
 use crate::session::filter::tool_name;
+use crate::session::reading::{Reading, Response, Role, Said};
 use crate::session::selection::Selection;
-use crate::trace::{AheadReader, Event, EventHeader, EventKind, Flags, Item, MessageHeader};
+use crate::trace::{AheadReader, Event, EventKind, Flags, Item, MessageHeader};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
@@ -22,18 +23,13 @@ const FIRST_IN_BATCHES: u32 = 1 << 31;
 /// The number of MCP itself among the proposals.
 const MCP: u32 = u32::MAX;
 
-/// A request without a response so far.
+/// What is remembered of a request.
 #[derive(Debug)]
 struct Asked {
     keys: Keys,
-    /// The event number and time of the request.
-    seq: u64,
-    time: i64,
     is_injected: bool,
     /// Whether it is selected.
     is_counted: bool,
-    /// Whether its HTTP exchange failed.
-    has_failed: bool,
 }
 
 /// The rows that a message belongs to.
@@ -94,17 +90,14 @@ pub(crate) struct Counter {
     totals: Report,
     first: Option<i64>,
     last: i64,
-    methods: Vec<MethodFacts>,
+    methods: Vec<Method>,
     /// The methods of messages in batches.
-    in_batches: Vec<(Box<str>, MethodFacts)>,
+    in_batches: Vec<Method>,
     groups: Vec<Group>,
     needs_payloads: bool,
     tools: HashMap<String, u32, RandomState>,
     errors: BTreeMap<(Option<i64>, u32), u64>,
-    open: Pairing<Asked>,
-    failed_exchange: u32,
-    /// The method of its request.
-    failed_method: Option<u32>,
+    reading: Reading<Asked>,
 }
 
 impl Counter {
@@ -124,9 +117,7 @@ impl Counter {
             needs_payloads: groupings.iter().any(|grouping| grouping.needs_payloads()),
             tools: HashMap::default(),
             errors: BTreeMap::new(),
-            open: Pairing::default(),
-            failed_exchange: 0,
-            failed_method: None,
+            reading: Reading::default(),
         }
     }
 
@@ -187,7 +178,7 @@ impl Counter {
     /// Learns the names of methods that are new.
     fn know_methods(&mut self, names: &[Box<str>]) {
         for name in names.get(self.methods.len()..).unwrap_or_default() {
-            self.methods.push(self.facts_of(name));
+            self.methods.push((name.clone(), self.facts_of(name)));
         }
     }
 
@@ -203,10 +194,7 @@ impl Counter {
 
     /// What is known of the method with this number.
     fn facts(&self, number: u32) -> Option<MethodFacts> {
-        match number.checked_sub(FIRST_IN_BATCHES) {
-            Some(place) => self.in_batches.get(place as usize).map(|(_, facts)| *facts),
-            None => self.methods.get(number as usize).copied(),
-        }
+        known(&self.methods, &self.in_batches, number).map(|(_, facts)| *facts)
     }
 
     /// The number of the method of a message in a batch; that of no method if there are too many.
@@ -238,7 +226,12 @@ impl Counter {
     /// The number of requests without a response, not counting injected ones: only their sender knows whether it still
     /// waits.
     pub(crate) fn waiting(&self) -> usize {
-        self.open.unanswered().filter(|asked| asked.is_counted && !asked.is_injected).count()
+        self.pending().filter(|asked| !asked.is_injected).count()
+    }
+
+    /// The selected requests without a response.
+    fn pending(&self) -> impl Iterator<Item = &Asked> {
+        self.reading.pending().map(|request| &request.memory).filter(|asked| asked.is_counted)
     }
 
     /// Pairs an event with others, and counts it if it is selected.
@@ -250,16 +243,22 @@ impl Counter {
         match &header.message {
             Some(_) if header.is_batch() => self.add_batch(event, is_counted),
             Some(message) => self.add_message(event, message, is_counted),
-            None => {
-                if header.is_sent_again()
-                    && let Some(asked) = self.open.of_exchange(header.exchange)
-                {
-                    asked.time = header.time;
-                }
-                if header.flags.has(Flags::FAILED) && header.kind == EventKind::Transport {
-                    self.fail(header, is_counted);
-                }
+            None => self.add_other(event, is_counted),
+        }
+    }
+
+    /// Takes an event that is no message: an HTTP exchange may have failed, and with it its requests.
+    fn add_other(&mut self, event: &Event<'_>, is_counted: bool) {
+        let is_failure = event.header.kind == EventKind::Transport && event.header.flags.has(Flags::FAILED);
+        self.totals.failures += u64::from(is_failure && is_counted);
+        let mut changed = Vec::new();
+        self.reading.event(event, |request, outcome| {
+            if request.memory.is_counted {
+                changed.push((request.memory.keys, has_failed(request.so_far), has_failed(Some(outcome))));
             }
+        });
+        for (keys, before, now) in &changed {
+            self.each_row(keys, |row| row.errors = (row.errors + u64::from(*now)).saturating_sub(u64::from(*before)));
         }
     }
 
@@ -291,29 +290,14 @@ impl Counter {
                 row.reach(header.time);
             });
         }
-        let Some(id) = &message.id else { return self.unattributed(event, None, is_counted) };
-        match (message.kind, keys) {
-            (MessageKind::Request, Some(keys)) => {
-                let is_injected = header.flags.has(Flags::INJECTED);
-                let (seq, time, has_failed) = (header.seq, header.time, false);
-                let asked = Asked { keys, seq, time, is_injected, is_counted, has_failed };
-                self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), asked);
-            }
-            (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
-                // It was counted with its exchange: this response repeats that, perhaps in place of the server.
-                Some(asked) if asked.has_failed => self.unattributed(event, Some(asked.keys.method), is_counted),
-                Some(asked) if is_counted => self.answer(&asked, event),
-                _ if !is_counted => {}
-                // The error response repeats what the HTTP status said.
-                _ if header.exchange != 0 && header.exchange == self.failed_exchange => {
-                    self.unattributed(event, None, is_counted);
-                }
-                _ => {
-                    self.totals.orphans += 1;
-                    self.unattributed(event, None, is_counted);
-                }
-            },
-            _ => {}
+        let method = message.method.and_then(|number| known(&self.methods, &self.in_batches, number));
+        let Some(said) = Said::of_event(event, method.map(|(name, _)| &**name)) else { return };
+        let (stream, direction) = (header.stream, header.direction());
+        let unnamed = Keys { method: UNKNOWN_REQUEST, tool: None, proposal: MCP, stream, direction };
+        let is_injected = header.flags.has(Flags::INJECTED);
+        let remember = || Asked { keys: keys.unwrap_or(unnamed), is_injected, is_counted };
+        if let (Role::Response(response), true) = (self.reading.message(&said, remember), is_counted) {
+            self.answer(response, event);
         }
     }
 
@@ -369,49 +353,29 @@ impl Counter {
         }
     }
 
-    /// Counts an HTTP exchange that failed, and with it its request.
-    fn fail(&mut self, header: &EventHeader, is_counted: bool) {
-        self.totals.failures += u64::from(is_counted);
-        (self.failed_exchange, self.failed_method) = (header.exchange, None);
-        let Some(asked) = self.open.of_exchange(header.exchange) else { return };
-        self.failed_method = Some(asked.keys.method);
-        asked.has_failed = true;
-        let (keys, is_counted) = (asked.keys, asked.is_counted);
-        self.open.give_up(header.exchange);
-        if is_counted {
-            self.each_row(&keys, |row| row.errors += 1);
-        }
-    }
-
-    fn answer(&mut self, asked: &Asked, event: &Event<'_>) {
+    fn answer(&mut self, response: Response<Asked>, event: &Event<'_>) {
         let header = event.header;
-        let latency = header.time.saturating_sub(asked.time);
-        let limit = self.facts(asked.keys.method).and_then(|facts| facts.limit);
-        let is_error = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error);
-        let is_tool_error = header.flags.has(Flags::TOOL_ERROR);
-        self.each_row(&asked.keys, |row| {
-            row.answer(latency, asked.seq);
-            row.bytes += u64::from(header.len);
-            row.errors += u64::from(is_error);
-            row.tool_errors += u64::from(is_tool_error);
-            row.late += u64::from(limit.is_some_and(|limit| latency > limit));
-            row.reach(header.time);
-        });
-        if self.needs_payloads && (is_error || is_tool_error) {
-            let code = Envelope::scan(event.body()).error_code();
-            self.fault(code.filter(|_| is_error), asked.keys.method);
+        let Response { request, outcome, latency, is_of_no_request } = response;
+        let is_error = outcome.is_failure() && outcome != Outcome::ToolError;
+        let (asked, latency) = (request.as_ref().map(|request| &request.memory), latency.unwrap_or_default());
+        if let (Some(request), Some(asked)) = (&request, asked) {
+            let limit = self.facts(asked.keys.method).and_then(|facts| facts.limit);
+            // It was counted when its exchange failed.
+            let was_counted = asked.is_counted && has_failed(request.so_far);
+            self.each_row(&asked.keys, |row| {
+                row.answer(latency, request.seq);
+                row.bytes += u64::from(header.len);
+                row.errors = (row.errors + u64::from(is_error)).saturating_sub(u64::from(was_counted));
+                row.tool_errors += u64::from(outcome == Outcome::ToolError);
+                row.late += u64::from(limit.is_some_and(|limit| latency > limit));
+                row.reach(header.time);
+            });
+        } else if header.message.as_ref().is_some_and(|message| message.id.is_some()) && !is_of_no_request {
+            self.totals.orphans += 1;
         }
-    }
-
-    /// Counts an error response that answers no open request: it has no id, or repeats that its HTTP exchange failed.
-    fn unattributed(&mut self, event: &Event<'_>, method: Option<u32>, is_counted: bool) {
-        let header = event.header;
-        let is_error = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Error);
-        if is_error && is_counted && self.needs_payloads {
-            let of_exchange =
-                self.failed_method.filter(|_| header.exchange != 0 && header.exchange == self.failed_exchange);
-            let code = Envelope::scan(event.body()).error_code();
-            self.fault(code, method.or(of_exchange).unwrap_or(UNKNOWN_REQUEST));
+        if self.needs_payloads && outcome.is_failure() {
+            let code = Envelope::scan(event.body()).error_code().filter(|_| is_error);
+            self.fault(code, asked.map_or(UNKNOWN_REQUEST, |asked| asked.keys.method));
         }
     }
 
@@ -422,18 +386,15 @@ impl Counter {
         }
     }
 
-    /// The counts with their names.
+    /// The counts with their names. `methods` are those of the reel.
     pub(crate) fn finish(mut self, methods: &[Box<str>]) -> Report {
-        let open: Vec<Keys> = self.open.unanswered().filter(|asked| asked.is_counted).map(|asked| asked.keys).collect();
+        self.know_methods(methods);
+        let open: Vec<Keys> = self.pending().map(|asked| asked.keys).collect();
         for keys in &open {
             self.each_row(keys, |row| row.unanswered += 1);
         }
-        let in_batches = |number: u32| {
-            let place = number.checked_sub(FIRST_IN_BATCHES)?;
-            self.in_batches.get(place as usize).map(|(name, _)| name)
-        };
-        let named = |number: u32| match methods.get(number as usize).or_else(|| in_batches(number)) {
-            Some(name) => name.to_string(),
+        let named = |number: u32| match known(&self.methods, &self.in_batches, number) {
+            Some((name, _)) => name.to_string(),
             None if number == UNKNOWN_REQUEST => "(no request)".to_owned(),
             None => "(others)".to_owned(),
         };
@@ -467,5 +428,20 @@ impl Counter {
             *report.errors.entry(ErrorKey { code, method: named(method) }).or_default() += count;
         }
         report
+    }
+}
+
+fn has_failed(outcome: Option<Outcome>) -> bool {
+    outcome.is_some_and(Outcome::is_failure)
+}
+
+/// A method with what is known of it.
+type Method = (Box<str>, MethodFacts);
+
+/// Returns the method with this number.
+fn known<'m>(methods: &'m [Method], in_batches: &'m [Method], number: u32) -> Option<&'m Method> {
+    match number.checked_sub(FIRST_IN_BATCHES) {
+        Some(place) => in_batches.get(place as usize),
+        None => methods.get(number as usize),
     }
 }

@@ -51,7 +51,7 @@ fn tell(happenings: &[(u32, i64, Happening<'_>)], mut take: impl FnMut(Told<'_>)
         let placed = viewer.place(&event, &methods);
         let method = placed.method.and_then(|number| methods.get(number as usize)).map(|name| &**name);
         words.report(&event, method, &placed, Depth::Details);
-        viewer.remember(&header, &words);
+        viewer.remember(&words);
         take((&event, method, &placed, &words));
     }
 }
@@ -74,6 +74,12 @@ fn number(method: &str, methods: &mut Vec<Box<str>>) -> u32 {
         methods.len() - 1
     });
     at as u32
+}
+
+/// So many sessions with a ping each.
+pub(crate) fn pings(sessions: u32) -> Steps {
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    steps(&(1..=sessions).map(|stream| (stream, 0, Sent(ClientToServer, ping))).collect::<Vec<_>>())
 }
 
 /// A session with a bit of everything: a nested request, repetitions, a late answer, an injected and an invalid message,

@@ -30,7 +30,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
 
 #[cfg(feature = "parquet")]
 mod with_feature {
-    use super::super::{Export, Reached};
+    use super::super::{Export, Reached, open_for};
     use super::folder::{Folder, Progressed};
     use super::*;
     use crate::cli::printer::note;
@@ -95,13 +95,13 @@ mod with_feature {
                     CommandError::usage("Parquet is no text for a terminal").hint("name a file: -o FILE.parquet")
                 );
             }
-            let (reader, path) = args.redact.open_whole(path)?;
-            check_apart(&path, output)?;
+            let mut exporter = file(&self.settings);
+            let opened = open_for(&mut *exporter, path, &args.redact)?;
+            check_apart(&opened.path, output)?;
             let mut out = Output::create(output, args.force)?;
-            let mut progress = self.context.printer.progress_through("exporting", &path);
+            let mut progress = self.context.printer.progress_through("exporting", &opened.path);
             let reached = &mut Reached { progress: &mut progress, before: 0 };
-            let opened = Recorded { path, reader, format: None };
-            let done = self.one(opened, (file(&self.settings), &mut out), reached)?;
+            let done = self.one(opened, (exporter, &mut out), reached)?;
             progress.finish();
             out.finish()?;
             if done.written == 0 && !self.filter.is_empty() {
@@ -176,11 +176,11 @@ mod with_feature {
             if is_found && reels::is_being_written(path) {
                 return left("is being recorded");
             }
-            let opened = match self.args.redact.open(path, Some(note)) {
+            let mut exporter = Dataset::exporter(&self.settings, folder.of_one());
+            let opened = match open_for(&mut *exporter, Some(path), &self.args.redact) {
                 Err(error) if is_found && error.kind == ErrorKind::Input => return Ok(Err(Left::broken(path, error))),
                 opened => opened?,
             };
-            let exporter = Dataset::exporter(&self.settings, folder.of_one());
             let done = self.one(opened, (exporter, &mut io::sink()), reached);
             match folder.repeated() {
                 Some(file) => left(&format!("is another copy of the recording in {file}")),

@@ -24,8 +24,8 @@ const RESERVED_BYTES: usize = 3500;
 /// The maximum length of what `show` prints for a page. Unit: bytes.
 const MAX_PAGE_BYTES: usize = 4 << 20;
 /// What is known of an event, without its payload.
-const SUMMARY: &str = "{seq, time, stream, event, dir, kind, method, id: (.message.id? // null), latency_ms, about, \
-outcome, injected}";
+const SUMMARY: &str = "{seq, time, stream, event, dir, kind, method, id: (.message.id? // null), request_seq, outcome, \
+latency_ms, about, summary, injected}";
 
 /// Answers a call of `show_messages`.
 ///
@@ -162,8 +162,8 @@ fn line(event: &Value) -> String {
             other => out.push_str(&format!(" {label}{other}")),
         }
     }
-    if !text("outcome").is_empty() {
-        out.push_str(&format!(" ⇒ {}", text("outcome")));
+    if !text("summary").is_empty() {
+        out.push_str(&format!(" ⇒ {}", text("summary")));
     }
     if let Some(latency) = event["latency_ms"].as_f64() {
         out.push_str(&format!(" ({latency} ms)"));
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn a_line_says_what_an_event_is() {
         let event = json!({"seq": 4, "time": "2026-11-25T21:21:56.037342483Z", "stream": 0, "event": "message", "dir": "s2c",
-            "kind": "error", "method": "m", "id": "a", "about": null, "outcome": "error -1", "latency_ms": 1.5});
+            "kind": "error", "method": "m", "id": "a", "about": null, "outcome": "error", "summary": "error -1", "latency_ms": 1.5});
         assert_eq!(line(&event), "seq 4 21:21:56.037 ← error m id a ⇒ error -1 (1.5 ms)");
     }
 }

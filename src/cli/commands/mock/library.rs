@@ -18,6 +18,7 @@ use crate::wire::text::counted;
 use crate::wire::{Direction, Framing};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,10 +29,10 @@ const IN_MEMORY: usize = 4 << 20;
 struct Joined(Vec<(u32, Box<dyn Payloads>)>);
 
 impl Payloads for Joined {
-    fn read(&self, number: u32) -> Option<Vec<u8>> {
+    fn read(&self, number: u32, part: Option<Range<usize>>) -> Option<Vec<u8>> {
         let place = self.0.partition_point(|(first, _)| *first <= number).checked_sub(1)?;
         let (first, payloads) = &self.0[place];
-        payloads.read(number - first)
+        payloads.read(number - first, part)
     }
 }
 

@@ -16,16 +16,17 @@ use crate::render::style::Palette;
 use crate::render::table::{LINES, cut, fitted, naming, narrowed};
 use crate::render::text::Escaping;
 use crate::render::timeline;
+use crate::session::Outcome;
 use crate::session::steps::Steps;
 use crate::session::summary::Depth;
-use crate::session::view::{Placed, Words, head_lines, is_carrier};
+use crate::session::view::{BatchResponse, Placed, Words, head_lines, is_carrier};
 use crate::session::waits::Waits;
 use crate::sessions::injection::MARK;
 use crate::trace::{Block, BlockPool, Event, EventKind, MAX_BORROWED_BYTES};
 use crate::wire::mask::masked_bytes;
 use crate::wire::tree;
 use crate::wire::units::millis_of;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write as _;
 use tabled::settings::Style;
@@ -199,6 +200,13 @@ impl Form {
     pub(super) fn cut(&mut self) {
         if let Kind::Picture(picture) = &mut self.kind {
             picture.steps.cut();
+        }
+    }
+
+    /// The session is over: these requests, by number, have no response.
+    pub(super) fn end(&mut self, ended: Vec<(u64, Outcome)>) {
+        if let Kind::Picture(picture) = &mut self.kind {
+            picture.steps.finish(ended);
         }
     }
 
@@ -437,11 +445,22 @@ fn json_words(shown: &Shown<'_>, latency: Option<i64>, out: &mut Vec<u8>) {
         out.extend_from_slice(b",\"method\":");
         let _ = serde_json::to_writer(Escaping(&mut *out), method);
     }
+    if let Some(request) = shown.placed.asked.or(shown.placed.settled) {
+        let _ = write!(out, ",\"request_seq\":{request}");
+    }
+    if let Some(outcome) = shown.placed.outcome {
+        let _ = write!(out, ",\"outcome\":\"{outcome}\"");
+    }
+    if !shown.placed.responses.is_empty() {
+        let responses: Vec<Value> = shown.placed.responses.iter().map(batch_response).collect();
+        out.extend_from_slice(b",\"responses\":");
+        let _ = serde_json::to_writer(Escaping(&mut *out), &responses);
+    }
     if let Some(latency) = latency {
         let _ = write!(out, ",\"latency_ms\":{}", millis_of(latency));
     }
     let words = shown.words;
-    for (name, text) in [("about", &words.about), ("outcome", &words.outcome)] {
+    for (name, text) in [("about", &words.about), ("summary", &words.summary)] {
         if !text.is_empty() {
             let _ = write!(out, ",\"{name}\":");
             let _ = serde_json::to_writer(Escaping(&mut *out), text);
@@ -452,6 +471,14 @@ fn json_words(shown: &Shown<'_>, latency: Option<i64>, out: &mut Vec<u8>) {
         let _ = serde_json::to_writer(Escaping(&mut *out), &shown.findings);
     }
     out.extend_from_slice(b"}\n");
+}
+
+fn batch_response(response: &BatchResponse) -> Value {
+    let BatchResponse { item, method, asked, outcome, latency } = response;
+    json!({
+        "item": item, "method": method, "request_seq": asked, "outcome": outcome.name(),
+        "latency_ms": latency.map(millis_of),
+    })
 }
 
 fn row(line: &Line<'_>) -> Vec<String> {

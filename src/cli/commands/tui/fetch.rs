@@ -88,7 +88,7 @@ impl<'a> Fetcher<'a> {
         let (palette, brackets) = (self.reel.palette, unpacked(wanted.brackets));
         let (mut out, mut headings) = (Vec::new(), Vec::new());
         let is_there = self.visit(wanted.seq, |event, methods, words, lines| {
-            let placed = placed(event, methods, asked);
+            let placed = Placed { outcome: wanted.outcome, ..placed(event, methods, asked) };
             let method = placed.method(event.header, methods);
             words.report(event, method, &placed, Depth::Details);
             let described = Described { event: *event, method, placed: &placed, words };
@@ -227,7 +227,7 @@ fn placed(event: &Event<'_>, methods: &[Box<str>], asked: Option<Asked>) -> Plac
             about,
             subject,
             tool,
-            answered: Vec::new(),
+            ..Placed::default()
         },
     }
 }

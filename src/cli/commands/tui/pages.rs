@@ -48,11 +48,12 @@ impl Paper<'_> {
 
     fn picture(&self, kind: PageKind, wanted: &dyn Fn() -> bool) -> Result<Vec<PageLine>, CommandError> {
         let mut steps = Steps::default();
-        self.reel.tell(&self.filter, |told| {
+        let ended = self.reel.tell(&self.filter, |told| {
             let Told { event, method, placed, words, selected } = told;
             steps.take(event, *method, (placed, words), *selected, Vec::new());
             wanted()
         })?;
+        steps.finish(ended);
         let (palette, width) = (&self.reel.palette, Some(self.width));
         if kind == PageKind::Timeline {
             let drawn = timeline::lines(&Waits::of(&steps), palette, width);

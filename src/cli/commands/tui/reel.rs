@@ -3,6 +3,7 @@
 use crate::error::CommandError;
 use crate::proposals::Registry;
 use crate::render::style::Palette;
+use crate::session::Outcome;
 use crate::session::filter::Filter;
 use crate::session::summary::Depth;
 use crate::session::view::{Placed, Viewer, Words, is_carrier, is_request};
@@ -52,12 +53,17 @@ impl Reel {
         CommandError::reading(&self.path, error)
     }
 
-    /// Passes every event to `take`, in order, to the present end, or until `take` returns false.
+    /// Passes every event to `take`, in order, to the present end, or until `take` returns false. Returns the requests
+    /// without a response, by the numbers of their events.
     ///
     /// # Errors
     ///
     /// The reel cannot be read.
-    pub(super) fn tell(&self, filter: &Filter, mut take: impl FnMut(&Told<'_>) -> bool) -> Result<(), CommandError> {
+    pub(super) fn tell(
+        &self,
+        filter: &Filter,
+        mut take: impl FnMut(&Told<'_>) -> bool,
+    ) -> Result<Vec<(u64, Outcome)>, CommandError> {
         let failed = |error| self.unreadable(&error);
         let mut reader = AheadReader::start(self.reader()?.with_payloads()).map_err(failed)?;
         let (mut viewer, mut words) = (Viewer::default(), Words::knowing(self.registry));
@@ -69,16 +75,17 @@ impl Reel {
                 let method = placed.method(header, reader.methods());
                 words.report(&event, method, &placed, Depth::Details);
                 if is_request(header) {
-                    viewer.remember(header, &words);
+                    viewer.remember(&words);
                 }
                 let selected = is_listed(filter, &event, method, &placed);
                 if !take(&Told { event, method, placed: &placed, words: &words, selected }) {
-                    return Ok(());
+                    return Ok(Vec::new());
                 }
             }
             reader.recycle(block);
         }
-        Ok(())
+        // The session may go on.
+        Ok(viewer.finish(false))
     }
 }
 

@@ -135,7 +135,7 @@ impl<'a> Scan<'a> {
             if is_request(header) {
                 let names_tool = self.filter.needs_calls() && method == Some("tools/call");
                 let tool = names_tool.then(|| tool_name(event.body())).flatten();
-                self.viewer.remember_tool(header, tool.as_deref());
+                self.viewer.remember_tool(tool.as_deref());
             }
             self.found.read += 1;
             self.event(&event, method, &placed);
@@ -153,6 +153,7 @@ impl<'a> Scan<'a> {
         }
         self.brackets.next(place(header, method, placed.asked), &mut self.drawn);
         let brackets = Brackets::packed(&self.drawn);
-        self.found.rows.push(Row { seq, brackets, failed: mood(header) == Emphasis::Error });
+        let failed = mood(header) == Emphasis::Error;
+        self.found.rows.push(Row { seq, brackets, failed, outcome: placed.outcome });
     }
 }

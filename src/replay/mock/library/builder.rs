@@ -6,7 +6,7 @@ use crate::protocol::errors;
 use crate::protocol::http::{Delivery, ToolMarks};
 use crate::replay::Substitutions;
 use crate::replay::mock::matching::{CLIENT_IDS, Disguise, Matching, RequestKeys};
-use crate::session::Pairing;
+use crate::session::reading::{Reading, Response, Role, Said};
 use crate::trace::{Event, EventKind};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub struct LibraryBuilder {
     items: Vec<BatchItem>,
     methods: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u16>,
-    open: Pairing<Open>,
+    reading: Reading<Open>,
     streams: HashMap<(u32, u32), Stream>,
     /// The number of the reel, and of the first event in it.
     reel: (u32, u32),
@@ -73,7 +73,7 @@ impl LibraryBuilder {
             items: Vec::new(),
             methods: Vec::new(),
             numbers: HashMap::new(),
-            open: Pairing::default(),
+            reading: Reading::default(),
             streams: HashMap::new(),
             reel: (0, 0),
             firsts: Vec::new(),
@@ -101,7 +101,7 @@ impl LibraryBuilder {
         self.reel = (self.reel.0 + 1, first);
         self.firsts.push(first);
         self.streams.clear();
-        self.open = Pairing::default();
+        self.reading = Reading::default();
         self.streamed = Deliveries::default();
     }
 
@@ -110,7 +110,10 @@ impl LibraryBuilder {
         match event.header.kind {
             EventKind::Message => {}
             EventKind::StreamOpened => return self.keys.learn_folders(|folders| folders.add_command(event.payload)),
-            _ => return self.streamed.take(event),
+            _ => {
+                self.reading.event(event, |_, _| {});
+                return self.streamed.take(event);
+            }
         }
         let Some(number) = u32::try_from(event.header.seq).ok().and_then(|seq| seq.checked_add(self.reel.1)) else {
             return;
@@ -141,8 +144,18 @@ impl LibraryBuilder {
     }
 
     fn take_message(&mut self, event: &Event<'_>, place: (u32, u32), number: u32, body: &[u8]) {
-        let (envelope, time) = (Envelope::scan(body), event.header.time);
-        match (event.header.direction(), envelope.kind) {
+        let (envelope, time, direction) = (Envelope::scan(body), event.header.time, event.header.direction());
+        let next = match direction {
+            Direction::ClientToServer => Open::Exchange(next_number(&self.exchanges), time, event.header.exchange),
+            Direction::ServerToClient => Open::Initiated(next_number(&self.initiated)),
+        };
+        let said = Said::of_envelope(event.header, &envelope, Some(body));
+        let (answered, cancelled) = match self.reading.message(&said, || next) {
+            Role::Response(Response { request, .. }) => (request.map(|request| request.memory), None),
+            Role::Notification { cancelled } => (None, cancelled.map(|request| request.memory)),
+            Role::Request { .. } | Role::Other => (None, None),
+        };
+        match (direction, envelope.kind) {
             (Direction::ClientToServer, MessageKind::Request) => {
                 let mapped = self.maps.apply(body);
                 let body = mapped.as_deref().unwrap_or(body);
@@ -150,11 +163,13 @@ impl LibraryBuilder {
                 let request = Envelope::scan(disguised.as_deref().unwrap_or(body));
                 let key = self.keys.of(&request);
                 self.note_used(&request);
-                self.asked((place, event.header.exchange), number, time, &envelope, key);
+                self.asked(place, number, time, &envelope, key);
             }
-            (Direction::ClientToServer, MessageKind::Notification) => self.notified(place, time, &envelope),
-            (Direction::ClientToServer, kind) if kind.is_response() => self.replied(place, time, &envelope),
-            (Direction::ServerToClient, kind) if kind.is_response() => self.answered(place, number, &envelope, event),
+            (Direction::ClientToServer, MessageKind::Notification) => self.notified(place, time, &envelope, cancelled),
+            (Direction::ClientToServer, kind) if kind.is_response() => self.replied(place, time, &envelope, answered),
+            (Direction::ServerToClient, kind) if kind.is_response() => {
+                self.answered(place, number, &envelope, event, answered);
+            }
             (Direction::ServerToClient, MessageKind::Request | MessageKind::Notification) => {
                 self.initiate(place, number, time, &envelope);
             }
@@ -210,16 +225,9 @@ impl LibraryBuilder {
         number
     }
 
-    fn asked(
-        &mut self,
-        (place, carrier): ((u32, u32), u32),
-        number: u32,
-        time: i64,
-        envelope: &Envelope<'_>,
-        (key, kin): (u64, u32),
-    ) {
-        let (Some(id), Some(method)) = (envelope.id, envelope.method.as_deref()) else { return };
-        let exchange = u32::try_from(self.exchanges.len()).unwrap_or(NONE);
+    fn asked(&mut self, place: (u32, u32), number: u32, time: i64, envelope: &Envelope<'_>, (key, kin): (u64, u32)) {
+        let Some(method) = envelope.method.as_deref() else { return };
+        let exchange = next_number(&self.exchanges);
         let token = envelope.progress_token();
         let names = |params| CLIENT_IDS.iter().any(|name| json::first_member(params, name).is_some());
         let has_own_ids = token.is_some() || !method.starts_with("tools/") && envelope.params.is_some_and(names);
@@ -238,7 +246,6 @@ impl LibraryBuilder {
             session: self.streams.get(&place).map_or(0, |stream| stream.session),
             delivery: 0,
         });
-        self.open.ask(place.1, Direction::ClientToServer, id.key(), Open::Exchange(exchange, time, carrier));
         if let Some(stream) = self.streams.get_mut(&place) {
             stream.last = (Anchor::Asked(exchange), time);
             if let Some(token) = token.filter(|_| stream.tokens.len() < MAX_TOKENS) {
@@ -247,10 +254,16 @@ impl LibraryBuilder {
         }
     }
 
-    fn answered(&mut self, place: (u32, u32), number: u32, envelope: &Envelope<'_>, event: &Event<'_>) {
-        let (id, time) = (envelope.id.map(|id| id.key()), event.header.time);
-        let open = id.and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
-        let Some(Open::Exchange(exchange, since, carrier)) = open else { return };
+    fn answered(
+        &mut self,
+        place: (u32, u32),
+        number: u32,
+        envelope: &Envelope<'_>,
+        event: &Event<'_>,
+        request: Option<Open>,
+    ) {
+        let time = event.header.time;
+        let Some(Open::Exchange(exchange, since, carrier)) = request else { return };
         let delivery = self.streamed.of_answer(carrier, event);
         let delivery = self.number_of_delivery(delivery);
         if let (Some(found), Some(stream)) = (self.exchanges.get_mut(exchange as usize), self.streams.get_mut(&place)) {
@@ -283,18 +296,12 @@ impl LibraryBuilder {
         }
     }
 
-    fn notified(&mut self, place: (u32, u32), time: i64, envelope: &Envelope<'_>) {
+    fn notified(&mut self, place: (u32, u32), time: i64, envelope: &Envelope<'_>, cancelled: Option<Open>) {
         let method = envelope.method.as_deref().unwrap_or_default();
         if method == "notifications/cancelled" {
-            let id = envelope.params.and_then(|params| json::first_member(params, "requestId")).map(|id| Id(id).key());
-            // Looks at the request, and leaves it open.
-            let open = id.clone().and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
-            if let (Some(id), Some(open)) = (id, open) {
-                if let Open::Exchange(exchange, ..) = open {
-                    let found = &mut self.exchanges[exchange as usize];
-                    found.traits = found.traits.and(Traits::MAY_STAY_OPEN);
-                }
-                self.open.ask(place.1, Direction::ClientToServer, id, open);
+            if let Some(Open::Exchange(exchange, ..)) = cancelled {
+                let found = &mut self.exchanges[exchange as usize];
+                found.traits = found.traits.and(Traits::MAY_STAY_OPEN);
             }
             return;
         }
@@ -311,10 +318,8 @@ impl LibraryBuilder {
     }
 
     /// The client answered a request of the server.
-    fn replied(&mut self, place: (u32, u32), time: i64, envelope: &Envelope<'_>) {
-        let id = envelope.id.map(|id| id.key());
-        let open = id.and_then(|id| self.open.answer(place.1, Direction::ClientToServer, id));
-        let Some(Open::Initiated(initiated)) = open else { return };
+    fn replied(&mut self, place: (u32, u32), time: i64, envelope: &Envelope<'_>, request: Option<Open>) {
+        let Some(Open::Initiated(initiated)) = request else { return };
         if let Some(result) = envelope.result {
             self.keys.learn_folders(|folders| folders.add_roots(result));
         }
@@ -344,12 +349,13 @@ impl LibraryBuilder {
             Anchor::Start(_) | Anchor::Answered(_) | Anchor::Notified(..) => NONE,
         };
         let is_request = envelope.kind == MessageKind::Request;
-        let initiated = u32::try_from(self.initiated.len()).unwrap_or(NONE);
         self.initiated.push(Initiated { anchor, message: number, delay_us: micros(since, time), owner, is_request });
-        if let (true, Some(id)) = (is_request, envelope.id) {
-            self.open.ask(place.1, Direction::ServerToClient, id.key(), Open::Initiated(initiated));
-        }
     }
+}
+
+/// Returns the number that the next item gets.
+fn next_number<T>(items: &[T]) -> u32 {
+    u32::try_from(items.len()).unwrap_or(NONE)
 }
 
 /// Returns the numbers below `count` in the order of what `key` says of them.

@@ -20,7 +20,7 @@ pub(crate) mod writer;
 
 pub(crate) use ahead::{AheadReader, BlockPool, MAX_BORROWED_BYTES};
 pub(crate) use cbor::{description, description_as};
-pub(crate) use described::{Closed, Decision, Gap, Note, Opened, TransportEvent};
+pub(crate) use described::{Closed, Decision, ExchangeNews, ExchangeStep, Gap, Note, Opened, TransportEvent};
 pub use event::{Event, EventHeader, EventKind, Flags};
 pub(crate) use event::{MessageHeader, RecordedId};
 pub(crate) use format::begins_reel;

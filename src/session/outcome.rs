@@ -2,7 +2,7 @@
 //!
 //! `docs/guide/outcomes.md` lists the conditions and their order of precedence.
 
-use crate::trace::TransportEvent;
+use crate::trace::{ExchangeNews, ExchangeStep};
 use crate::wire::{MessageKind, json};
 use memchr::memmem;
 use std::fmt;
@@ -125,16 +125,16 @@ fn of_result(text: &[u8], asks_user: bool) -> Option<Outcome> {
 }
 
 /// Returns what an event of an HTTP exchange says about its requests, if it says something.
-pub(super) fn of_exchange(event: &TransportEvent, has_failed: bool) -> Option<Outcome> {
-    match event {
-        TransportEvent::Response { status, .. } | TransportEvent::Refused { status, .. } => match status {
+pub(super) fn of_exchange(news: ExchangeNews, has_failed: bool) -> Option<Outcome> {
+    match news.what {
+        ExchangeStep::Response | ExchangeStep::Refused => match news.status {
             300..=399 => Some(Outcome::Redirected),
             400.. => Some(Outcome::Refused),
             _ => None,
         },
-        TransportEvent::BrokenOff { .. } => Some(Outcome::BrokenOff),
-        TransportEvent::Body { .. } => Some(Outcome::Malformed),
-        _ => has_failed.then_some(Outcome::BrokenOff),
+        ExchangeStep::BrokenOff => Some(Outcome::BrokenOff),
+        ExchangeStep::Body => Some(Outcome::Malformed),
+        ExchangeStep::Other => has_failed.then_some(Outcome::BrokenOff),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::outcome::{self, Outcome};
 use crate::protocol::methods;
-use crate::trace::{Event, EventHeader, EventKind, Flags, Item, ReelReader, TransportEvent};
+use crate::trace::{Event, EventHeader, EventKind, ExchangeNews, Flags, Item, ReelReader};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -31,6 +31,9 @@ pub(crate) struct Reading<T> {
 
 /// At least this many requests are remembered, and at most twice as many. As many fill a hash table of 4,096 places.
 const MAX_OPEN: usize = 7 << 9;
+
+/// The notification that withdraws a request.
+const CANCELLED: &str = "notifications/cancelled";
 
 /// The fingerprint of a request's stream, direction and id.
 type Key = u64;
@@ -252,9 +255,9 @@ impl<T> Reading<T> {
                 if header.direction() == Direction::ClientToServer && !has_failed {
                     return;
                 }
-                let Some(outcome) = outcome::of_exchange(&TransportEvent::read(event.payload), has_failed) else {
-                    return;
-                };
+                // Without its payload, an event says only that something failed.
+                let news = (!event.payload.is_empty()).then(|| ExchangeNews::read(event.payload)).unwrap_or_default();
+                let Some(outcome) = outcome::of_exchange(news, has_failed) else { return };
                 self.each_of_exchange(header.exchange, |request| {
                     // What was known first tells the reason: a refused exchange may break off, too.
                     if request.so_far.is_none() {
@@ -400,7 +403,7 @@ impl<T> Reading<T> {
 
     /// Notes which request a notification cancels. A server ends a subscription of the client in the same way.
     fn cancelled_by(&mut self, said: &Said<'_>) -> Option<&mut Request<T>> {
-        if said.method != Some("notifications/cancelled") {
+        if said.method != Some(CANCELLED) {
             return None;
         }
         let id = Id(json::at_path(said.text?, &["params", "requestId"])?).key();
@@ -459,37 +462,47 @@ pub struct Endings(HashMap<(u64, u32), Outcome, RandomState>);
 const MAX_ENDINGS: usize = 1 << 20;
 
 impl Endings {
-    /// Reads a reel to its end.
+    /// Reads a reel to its end. What cannot be read is passed over.
     ///
     /// # Errors
     ///
     /// The reel cannot be read.
-    pub(crate) fn of(reader: ReelReader) -> io::Result<Self> {
-        let (mut reader, mut endings) = (reader.with_payloads(), Self::default());
+    pub(crate) fn of(mut reader: ReelReader) -> io::Result<Self> {
+        let mut endings = Self::default();
         let mut reading: Reading<()> = Reading::default();
         while let Some(item) = reader.next()? {
-            let Item::Block(block) = item else { continue };
+            let Item::Block(mut block) = item else { continue };
+            if block.headers.iter().any(|header| needs_payload(header, reader.methods())) {
+                // Whoever shows the reel reports damage.
+                let _ = reader.load_payload(&mut block)?;
+            }
             for event in block.events() {
-                if event.header.message.is_none() {
-                    reading.event(&event, |_, _| {});
-                    continue;
-                }
-                // A single message is a list of one.
-                let items = event.header.is_batch().then(|| json::items(event.body())).into_iter().flatten();
-                let single = (!event.header.is_batch()).then(|| event.body());
-                for (text, item) in items.chain(single).zip(0..) {
-                    let envelope = Envelope::scan(text);
-                    let said = Said { item, ..Said::of_envelope(event.header, &envelope, Some(text)) };
-                    if let Role::Request { reused, forgotten } = reading.message(&said, || ()) {
-                        let reused = reused.map(|request| Ended { request, outcome: Outcome::Unanswered });
-                        endings.extend(forgotten.into_iter().chain(reused));
-                    }
-                }
+                endings.take(&mut reading, &event, reader.methods());
             }
             reader.recycle(block);
         }
         endings.extend(reading.finish(true));
         Ok(endings)
+    }
+
+    fn take(&mut self, reading: &mut Reading<()>, event: &Event<'_>, methods: &[Box<str>]) {
+        if event.header.is_batch() {
+            for (text, item) in json::items(event.body()).zip(0..) {
+                let envelope = Envelope::scan(text);
+                let said = Said { item, ..Said::of_envelope(event.header, &envelope, Some(text)) };
+                self.extend(ended_by(reading.message(&said, || ())));
+            }
+            return;
+        }
+        let method = event.header.message.as_ref().and_then(|message| methods.get(message.method? as usize));
+        match Said::of_event(event, method.map(|name| &**name)) {
+            None => reading.event(event, |_, _| {}),
+            // What a response says does not matter here.
+            Some(said) => {
+                let text = said.text.filter(|_| said.kind == MessageKind::Notification);
+                self.extend(ended_by(reading.message(&Said { text, ..said }, || ())));
+            }
+        }
     }
 
     fn extend(&mut self, ended: impl IntoIterator<Item = Ended<()>>) {
@@ -502,6 +515,20 @@ impl Endings {
     pub(crate) fn get(&self, seq: u64, item: u32) -> Option<Outcome> {
         self.0.get(&(seq, item)).copied()
     }
+}
+
+/// Returns whether an event says with its payload only what becomes of a request.
+fn needs_payload(header: &EventHeader, methods: &[Box<str>]) -> bool {
+    let method = header.message.as_ref().and_then(|message| methods.get(message.method? as usize));
+    let cancels = method.is_some_and(|name| **name == *CANCELLED);
+    cancels || header.is_batch() || header.kind == EventKind::Transport && header.exchange != 0
+}
+
+/// Returns the requests that get no response because of another one.
+fn ended_by<T>(role: Role<'_, T>) -> Vec<Ended<T>> {
+    let Role::Request { reused, forgotten } = role else { return Vec::new() };
+    let reused = reused.map(|request| Ended { request, outcome: Outcome::Unanswered });
+    forgotten.into_iter().chain(reused).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::trace::TransportEvent;
 use crate::trace::described::payload;
 use crate::wire::Framing;
 use Direction::{ClientToServer as C2S, ServerToClient as S2C};

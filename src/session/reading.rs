@@ -256,7 +256,8 @@ impl<T> Reading<T> {
                     return;
                 }
                 // Without its payload, an event says only that something failed.
-                let news = (!event.payload.is_empty()).then(|| ExchangeNews::read(event.payload)).unwrap_or_default();
+                let is_loaded = !event.payload.is_empty();
+                let news = if is_loaded { ExchangeNews::read(event.payload) } else { ExchangeNews::default() };
                 let Some(outcome) = outcome::of_exchange(news, has_failed) else { return };
                 self.each_of_exchange(header.exchange, |request| {
                     // What was known first tells the reason: a refused exchange may break off, too.

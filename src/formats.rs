@@ -14,7 +14,7 @@ pub(crate) mod messages;
 pub(crate) mod otlp;
 pub(crate) mod parquet;
 
-use crate::session::reading::Endings;
+use crate::session::endings::Endings;
 use crate::trace::{Event, EventHeader, FileHeader};
 use crate::wire::escaping::Escaping;
 use crate::wire::log_lines::{Guarded, LogLines};

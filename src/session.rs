@@ -8,6 +8,7 @@
 pub(crate) mod audit;
 pub(crate) mod checkpoint_tree;
 pub(crate) mod details;
+pub(crate) mod endings;
 pub(crate) mod filter;
 pub(crate) mod message_replay;
 pub(crate) mod outcome;

@@ -3,7 +3,8 @@
 
 use super::Exporter;
 use crate::session::Outcome;
-use crate::session::reading::{Ended, Endings, Reading, Response, Role, Said};
+use crate::session::endings::Endings;
+use crate::session::reading::{Ended, Reading, Response, Role, Said};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent, OpenFrames};
 use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
 use std::borrow::Cow;

@@ -124,6 +124,23 @@ fn of_result(text: &[u8], asks_user: bool) -> Option<Outcome> {
     }
 }
 
+/// A task that a request got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CreatedTask {
+    /// Its id; any text.
+    pub id: String,
+    /// Its status when it was created, such as `working`; any text.
+    pub status: String,
+}
+
+/// Returns the task in a result whose outcome is [`Outcome::Task`].
+pub(crate) fn created_task(text: &[u8]) -> Option<CreatedTask> {
+    let result = json::first_member(text, "result")?;
+    let task = json::first_member(result, "task").unwrap_or(result);
+    let member = |name: &str| json::str_member(task, name).map(|text| text.into_owned());
+    Some(CreatedTask { id: member("taskId")?, status: member("status").unwrap_or_default() })
+}
+
 /// Returns what an event of an HTTP exchange says about its requests, if it says something.
 pub(super) fn of_exchange(news: ExchangeNews, has_failed: bool) -> Option<Outcome> {
     match news.what {
@@ -163,6 +180,16 @@ mod tests {
         ] {
             assert_eq!(of(result, false), expected, "{result}");
         }
+    }
+
+    #[test]
+    fn a_task_has_an_id_and_a_status() {
+        let found = |result: &str| created_task(format!(r#"{{"id":1,"result":{result}}}"#).as_bytes());
+        let task = |status: &str| Some(CreatedTask { id: "a".to_owned(), status: status.to_owned() });
+        assert_eq!(found(r#"{"resultType":"task","taskId":"a","status":"working"}"#), task("working"));
+        assert_eq!(found(r#"{"task":{"taskId":"a","status":"input_required"}}"#), task("input_required"));
+        assert_eq!(found(r#"{"task":{"taskId":"a"}}"#), task(""));
+        assert_eq!(found(r#"{"taskId":7}"#), None);
     }
 
     #[test]

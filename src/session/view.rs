@@ -2,7 +2,7 @@
 //! order.
 
 use super::filter::{AnsweredRequest, FilterInput, tool_name};
-use super::outcome::Outcome;
+use super::outcome::{self, Outcome};
 use super::reading::{Reading, Response, Role, Said};
 use super::summary::{self, Depth};
 use crate::proposals::{Registry, SummarizedMessage, clip};
@@ -260,6 +260,12 @@ impl Words {
                 match placed.outcome {
                     None | Some(Outcome::Ok | Outcome::ToolError | Outcome::Error) => {
                         self.report_answer(event, method.unwrap_or_default(), message.kind, depth);
+                    }
+                    Some(Outcome::Task) => {
+                        let task = outcome::created_task(body);
+                        let words = task.map(|task| format!(" {}: {}", clip(&task.id, 40), clip(&task.status, 20)));
+                        self.summary.push_str(Outcome::Task.name());
+                        self.summary.push_str(&words.unwrap_or_default());
                     }
                     Some(other) => self.summary.push_str(other.name()),
                 }

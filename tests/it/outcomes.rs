@@ -352,6 +352,9 @@ fn show_says_it_as_json() {
             said.insert(id, (outcome, text(&response["method"]), millis(&response["latency_ms"])));
         }
         let (Some(outcome), Some(asked)) = (text(&event["outcome"]), event["request_seq"].as_u64()) else { continue };
+        if outcome == "task" {
+            assert_eq!(event["task"], json!({"id": "t", "status": "working"}), "{event}");
+        }
         let is_response = matches!(event["kind"].as_str(), Some("result" | "error"));
         let cancelled = text(&event["message"]["params"]["requestId"]);
         for id in corpus.ids_at(asked).into_iter().filter(|id| cancelled.as_ref().is_none_or(|it| it == *id)) {

@@ -17,7 +17,7 @@ use crate::files::output::{Output, check_apart};
 use crate::files::reels;
 use crate::formats::{self, ExportFormat, ExportOptions, Exporter};
 use crate::page;
-use crate::session::reading::Endings;
+use crate::session::endings::Endings;
 use crate::session::selection::Selection;
 use crate::trace::{Block, Damage, Item, ReelReader};
 use crate::wire::mask::MaskedWriter;

@@ -16,7 +16,7 @@ use crate::render::style::Palette;
 use crate::render::table::{LINES, cut, fitted, naming, narrowed};
 use crate::render::text::Escaping;
 use crate::render::timeline;
-use crate::session::Outcome;
+use crate::session::outcome::{CreatedTask, Outcome, created_task};
 use crate::session::steps::Steps;
 use crate::session::summary::Depth;
 use crate::session::view::{BatchResponse, Placed, Words, head_lines, is_carrier};
@@ -451,6 +451,11 @@ fn json_words(shown: &Shown<'_>, latency: Option<i64>, out: &mut Vec<u8>) {
     if let Some(outcome) = shown.placed.outcome {
         let _ = write!(out, ",\"outcome\":\"{outcome}\"");
     }
+    if let Some(task) = task_of(shown) {
+        let task = json!({"id": task.id, "status": task.status});
+        out.extend_from_slice(b",\"task\":");
+        let _ = serde_json::to_writer(Escaping(&mut *out), &task);
+    }
     if !shown.placed.responses.is_empty() {
         let responses: Vec<Value> = shown.placed.responses.iter().map(batch_response).collect();
         out.extend_from_slice(b",\"responses\":");
@@ -471,6 +476,12 @@ fn json_words(shown: &Shown<'_>, latency: Option<i64>, out: &mut Vec<u8>) {
         let _ = serde_json::to_writer(Escaping(&mut *out), &shown.findings);
     }
     out.extend_from_slice(b"}\n");
+}
+
+/// The task that a request got.
+fn task_of(shown: &Shown<'_>) -> Option<CreatedTask> {
+    shown.placed.outcome.filter(|outcome| *outcome == Outcome::Task)?;
+    created_task(shown.event.body())
 }
 
 fn batch_response(response: &BatchResponse) -> Value {

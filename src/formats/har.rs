@@ -13,6 +13,8 @@ use crate::wire::units::millis_of;
 use crate::wire::{Direction, Framing};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -25,8 +27,10 @@ pub(crate) const EXPORT: ExportFormat = ExportFormat {
     make: |_| Box::new(Archive::default()),
 };
 
-/// Entries hold at most this number of bytes together; beyond it, the oldest is written.
-const MAX_HELD_BYTES: usize = 64 << 20;
+/// Entries hold at most about this number of bytes together; beyond it, the oldest is written.
+const MAX_HELD_BYTES: usize = 40 << 20;
+/// What an event takes beside its payload: a part of its entry, names and values of headers in allocations of their own.
+const OVERHEAD: usize = 400;
 
 /// What identifies an entry: an exchange, or else a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +69,24 @@ impl RequestHead {
     }
 }
 
+/// Elements of an array as they are written: as values, they would take ten times as much memory.
+type List = Vec<Box<RawValue>>;
+
+/// An entry as it is written: members, and long lists.
+struct Written<'e> {
+    members: Map<String, Value>,
+    lists: Vec<(&'static str, &'e [Box<RawValue>])>,
+}
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.members.len() + self.lists.len()))?;
+        self.members.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        self.lists.iter().try_for_each(|(name, list)| map.serialize_entry(name, list))?;
+        map.end()
+    }
+}
+
 /// An entry that may go on. Times are Unix nanoseconds.
 #[derive(Default)]
 struct Entry {
@@ -79,11 +101,11 @@ struct Entry {
     response: Option<(i64, u16, Vec<Header>)>,
     response_body: Vec<u8>,
     /// The events of a stream as Chrome lists them, and the times of all blocks.
-    events: Vec<Value>,
-    times: Vec<Value>,
+    events: List,
+    times: Vec<i64>,
     /// The messages of a stream without HTTP, and its standard error.
-    messages: Vec<Value>,
-    stderr: Vec<Value>,
+    messages: List,
+    stderr: List,
     /// The pieces of a message so far, by direction.
     pieces: [Vec<u8>; 2],
     /// The response is an event stream.
@@ -147,7 +169,7 @@ impl Archive {
                 let fresh = || Entry { stream: header.stream, started: time, ended: time, ..Entry::default() };
                 let entry = self.entries.entry(key).or_insert_with(fresh);
                 (entry.stream, entry.ended) = (header.stream, entry.ended.max(time));
-                let size = payload.len() + 64;
+                let size = payload.len() + OVERHEAD;
                 (self.held, entry.held) = (self.held + size, entry.held + size);
                 entry.take(key, header, framing, time, payload);
             }
@@ -155,11 +177,18 @@ impl Archive {
         }
     }
 
-    /// Writes the entries that rest longest while all are too large together.
+    /// Writes the entries that rest longest if all are too large together. Looking for them takes long, so half of the
+    /// space becomes free at once.
     fn shrink(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        while self.held > MAX_HELD_BYTES {
-            let oldest = self.entries.iter().min_by_key(|(key, entry)| (entry.ended, **key)).map(|(key, _)| *key);
-            let Some(key) = oldest else { break };
+        if self.held <= MAX_HELD_BYTES {
+            return Ok(());
+        }
+        let mut oldest: Vec<(i64, Key)> = self.entries.iter().map(|(key, entry)| (entry.ended, *key)).collect();
+        oldest.sort_unstable();
+        for (_, key) in oldest {
+            if self.held <= MAX_HELD_BYTES / 2 {
+                break;
+            }
             if let Some(entry) = self.entries.remove(&key) {
                 self.write(key, &entry, out)?;
             }
@@ -170,7 +199,7 @@ impl Archive {
     fn write(&mut self, key: Key, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
         self.held = self.held.saturating_sub(entry.held);
         let opened = self.opened.get(&entry.stream);
-        let mut value = match key {
+        let mut written = match key {
             Key::Exchange(number) => {
                 let origin_of = |stream: u32| origin(&self.opened.get(&stream)?.0);
                 let origin = origin_of(entry.stream).or_else(|| origin_of(0));
@@ -178,16 +207,17 @@ impl Archive {
             }
             Key::Stream(_) => entry.lane(opened.map(|(opened, _)| opened)),
         };
-        value["_stream"] = entry.stream.into();
-        if let Some((_, written)) = opened.filter(|(_, written)| !written.is_null()) {
-            value["_opened"] = written.clone();
+        let mut put = |name: &str, value: Value| drop(written.members.insert(name.to_owned(), value));
+        put("_stream", entry.stream.into());
+        if let Some((_, described)) = opened.filter(|(_, described)| !described.is_null()) {
+            put("_opened", described.clone());
         }
         if let Some((time, data, failed)) = self.closed.remove(&entry.stream) {
-            value["_closed"] = json!({"after": time - entry.started, "failed": failed, "data": data});
+            put("_closed", json!({"after": time - entry.started, "failed": failed, "data": data}));
         }
         let comma = if std::mem::replace(&mut self.has_written, true) { "," } else { "" };
         writeln!(out, "{comma}")?;
-        serde_json::to_writer(out, &value).map_err(io::Error::from)
+        serde_json::to_writer(out, &written).map_err(io::Error::from)
     }
 }
 
@@ -197,7 +227,7 @@ impl Entry {
             (EventKind::Transport, _) => self.transport(header.direction(), time, TransportEvent::read(payload)),
             (EventKind::Message, Key::Exchange(_)) => self.body(header.direction(), framing, time, payload),
             (EventKind::Message, Key::Stream(_)) => self.message(header.direction(), framing, time, payload),
-            _ => self.stderr.push(self.listed(time, payload)),
+            _ => self.stderr.extend(raw(&self.listed(time, payload).into())),
         }
     }
 
@@ -254,12 +284,12 @@ impl Entry {
             return;
         }
         let event = SseEvent::parse(block);
-        self.events.push(json!({
+        self.events.extend(raw(&json!({
             "time": seconds(time),
             "eventName": event.event.as_deref().unwrap_or("message"),
             "eventId": event.id.as_deref().unwrap_or_default(),
             "data": String::from_utf8_lossy(&event.data.unwrap_or_default()),
-        }));
+        })));
     }
 
     /// Adds a message of a stream without HTTP, or keeps a piece of one.
@@ -271,29 +301,32 @@ impl Entry {
         }
         let payload = std::mem::take(pieces);
         let mut message = self.listed(time, &payload);
-        message["type"] = if direction == Direction::ClientToServer { "send" } else { "receive" }.into();
+        let kind = if direction == Direction::ClientToServer { "send" } else { "receive" };
+        message.insert("type".to_owned(), kind.into());
         if framing != Framing::Whole {
-            message["_framing"] = framing.name().into();
+            message.insert("_framing".to_owned(), framing.name().into());
         }
-        self.messages.push(message);
+        self.messages.extend(raw(&message.into()));
     }
 
     /// A message as Chrome lists those of a WebSocket: text, or base64 with opcode 2.
-    fn listed(&self, time: i64, payload: &[u8]) -> Value {
+    fn listed(&self, time: i64, payload: &[u8]) -> Map<String, Value> {
         let (opcode, text) = match std::str::from_utf8(payload) {
             Ok(text) => (1, text.to_owned()),
             Err(_) => (2, BASE64.encode(payload)),
         };
-        json!({"time": seconds(time), "opcode": opcode, "data": text, "_offset": self.offset(time)})
+        let offset = self.offset(time).into();
+        let members = [("time", seconds(time)), ("opcode", opcode.into()), ("data", text.into()), ("_offset", offset)];
+        members.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
     }
 
     /// The nanoseconds since the entry began, which Chrome's times in seconds are too coarse for.
-    fn offset(&self, time: i64) -> Value {
-        (time - self.started).into()
+    fn offset(&self, time: i64) -> i64 {
+        time - self.started
     }
 
     /// The entry of an HTTP exchange.
-    fn exchange(&self, number: u32, origin: &str) -> Value {
+    fn exchange(&self, number: u32, origin: &str) -> Written<'_> {
         let (answered, status, headers) = match &self.response {
             Some((time, status, headers)) => (*time, *status, &headers[..]),
             None => (self.ended, 0, &[][..]),
@@ -311,15 +344,16 @@ impl Entry {
         if self.request.is_none() {
             entry.insert("_continued".to_owned(), true.into());
         }
+        let mut lists = Vec::new();
         if self.is_event_stream {
-            entry.insert("_eventSourceMessages".to_owned(), self.events.clone().into());
             entry.insert("_eventTimes".to_owned(), self.times.clone().into());
+            lists.push(("_eventSourceMessages", &self.events[..]));
         }
-        entry.into()
+        Written { members: entry, lists }
     }
 
     /// The entry of a stream without HTTP.
-    fn lane(&self, opened: Option<&Opened>) -> Value {
+    fn lane(&self, opened: Option<&Opened>) -> Written<'_> {
         let took = millis_of(self.ended - self.started);
         let mut entry = self.frame(
             json!({"send": 0, "wait": 0, "receive": took}),
@@ -327,11 +361,11 @@ impl Entry {
             response_value(0, &[], b""),
         );
         entry.insert("_resourceType".to_owned(), "websocket".into());
-        entry.insert("_webSocketMessages".to_owned(), self.messages.clone().into());
+        let mut lists = vec![("_webSocketMessages", &self.messages[..])];
         if !self.stderr.is_empty() {
-            entry.insert("_stderr".to_owned(), self.stderr.clone().into());
+            lists.push(("_stderr", &self.stderr[..]));
         }
-        entry.into()
+        Written { members: entry, lists }
     }
 
     /// The members that every entry has.
@@ -345,6 +379,12 @@ impl Entry {
             _ => Map::new(),
         }
     }
+}
+
+/// Returns a value as it is written.
+fn raw(value: &Value) -> Option<Box<RawValue>> {
+    // Every value can be written.
+    serde_json::value::to_raw_value(value).ok()
 }
 
 /// A time as Chrome writes it.

@@ -8,7 +8,7 @@ mod joining;
 pub(super) mod payload;
 mod recovery;
 
-use super::event::EventHeader;
+use super::event::{EventHeader, EventKind};
 use super::format::{
     FileHeader, FormatError, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version, decode_trailer,
 };
@@ -63,8 +63,8 @@ pub struct ReelReader {
     with_payloads: bool,
     /// Payloads that are not loaded are compared with their checksums.
     checks_payloads: bool,
-    /// Loads the payloads of blocks that contain batches.
-    loads_batches: bool,
+    /// Loads the payloads of blocks with an event of which the header says too little.
+    loads_undescribed: bool,
     /// Long payloads are left to [`ReelReader::pass_payload`].
     leaves_long: bool,
     /// The damage to return before the next item.
@@ -156,7 +156,7 @@ impl ReelReader {
             index_reported: false,
             with_payloads: false,
             checks_payloads: false,
-            loads_batches: false,
+            loads_undescribed: false,
             leaves_long: false,
             reported: None,
             read_ahead,
@@ -186,10 +186,10 @@ impl ReelReader {
         self
     }
 
-    /// Loads the payloads of blocks that contain batches: nothing else says what is in these.
+    /// Loads the payloads of blocks that contain batches, or events of HTTP exchanges: nothing else says what is in these.
     #[must_use]
-    pub fn loading_batches(mut self) -> Self {
-        self.loads_batches = true;
+    pub fn loading_undescribed(mut self) -> Self {
+        self.loads_undescribed = true;
         self
     }
 
@@ -378,7 +378,7 @@ impl ReelReader {
         self.parts.push(PayloadPart { offset, header: *header });
         block.part = self.parts.len() - 1;
         self.offset = next;
-        let is_wanted = self.with_payloads || self.loads_batches && block.headers.iter().any(EventHeader::is_batch);
+        let is_wanted = self.with_payloads || self.loads_undescribed && block.headers.iter().any(is_undescribed);
         let payload = match is_wanted || !self.input.is_seekable() {
             true if self.leaves_long && is_long(header) => Ok(()),
             true => self.load_payload_inner(&mut block)?,
@@ -468,4 +468,9 @@ fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
 /// Returns whether a segment's payload is too long to be loaded. A long event has its own segment.
 fn is_long(header: &SegmentHeader) -> bool {
     header.payload_raw as usize > MAX_LOADED
+}
+
+/// Returns whether only its payload says what an event means for a session.
+fn is_undescribed(header: &EventHeader) -> bool {
+    header.is_batch() || header.kind == EventKind::Transport && header.exchange != 0
 }

@@ -511,6 +511,16 @@ fn statistics_count_it() {
 }
 
 #[test]
+fn statistics_read_what_only_a_body_or_a_status_says() {
+    let mut corpus = Corpus::default();
+    corpus.session("tools/call", Ending::NoMessage, (true, false), &same);
+    corpus.session("tools/call", Ending::Status(307, None, "redirected"), (true, false), &same);
+    let report = corpus.stage().ok(&["stats", "s.reel", "--format", "json"]).json();
+    let row = &report["methods"]["tools/call"];
+    assert_eq!((&row["errors"], &row["unanswered"]), (&json!(1), &json!(0)), "{report}");
+}
+
+#[test]
 fn no_check_and_no_comparison_takes_a_response_for_one_without_a_request() {
     let corpus = Corpus::new(same);
     let stage = corpus.stage();

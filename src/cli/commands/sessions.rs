@@ -58,7 +58,7 @@ struct SessionFacts {
 
 impl SessionFacts {
     fn of(reel: &Path) -> Option<Self> {
-        let reader = ReelReader::open(reel).ok()?.following().loading_batches();
+        let reader = ReelReader::open(reel).ok()?.following().loading_undescribed();
         Some(Self { streams: Counter::by_stream(&mut AheadReader::start(reader).ok()?).ok()? })
     }
 

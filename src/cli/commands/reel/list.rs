@@ -172,7 +172,7 @@ fn failures(path: &Path, index: &Index) -> Result<u64, CommandError> {
         let kinds = [MessageKind::Error, MessageKind::Malformed, MessageKind::Noise];
         return Ok(kinds.iter().filter_map(|kind| index.messages.get(kind.name())).map(|tally| tally.0).sum());
     }
-    let mut reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?.loading_batches();
+    let mut reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?.loading_undescribed();
     let mut found = 0;
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
         if let Item::Block(block) = item {

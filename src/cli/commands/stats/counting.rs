@@ -134,7 +134,7 @@ impl Counting<'_> {
     ) -> Result<Report, CommandError> {
         let failed = |error| CommandError::reading(path, &error);
         let needs = !self.filter.is_empty() || self.groupings.iter().any(|grouping| grouping.needs_payloads());
-        let reader = if needs { reader.with_payloads() } else { reader.checking_payloads().loading_batches() };
+        let reader = if needs { reader.with_payloads() } else { reader.checking_payloads().loading_undescribed() };
         let mut reader = AheadReader::within(reader, MAX_READ_AHEAD).map_err(failed)?;
         let mut selection = Selection::new(self.filter.clone());
         let mut counter = Counter::new(self.registry, &self.groupings);

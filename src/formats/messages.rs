@@ -242,10 +242,9 @@ impl<E: MessageExporter> ByMessage<E> {
         let said = Said { item, ..Said::of_envelope(header, &envelope, body) };
         let mut ended = Vec::new();
         match self.reading.message(&said, || envelope.method.as_deref().unwrap_or_default().into()) {
-            Role::Request { reused, forgotten } => {
+            role @ Role::Request { .. } => {
                 outcome = self.endings.get(seq, item);
-                ended = forgotten;
-                ended.extend(reused.map(|request| Ended { request, outcome: Outcome::Unanswered }));
+                ended = role.ended();
             }
             Role::Response(response) => {
                 let Response { request: answered, outcome: became, latency: took, .. } = response;

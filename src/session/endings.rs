@@ -1,8 +1,9 @@
 //! What becomes of the requests without a response, read in advance.
 
 use super::outcome::Outcome;
-use super::reading::{CANCELLED, Ended, Reading, Role, Said};
-use crate::trace::{Event, EventHeader, EventKind, Item, ReelReader};
+use super::reading::{CANCELLED, Ended, Reading, Said};
+use super::view::method_name;
+use crate::trace::{Event, EventHeader, Item, ReelReader};
 use crate::wire::{Envelope, MessageKind, json};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -44,17 +45,16 @@ impl Endings {
             for (text, item) in json::items(event.body()).zip(0..) {
                 let envelope = Envelope::scan(text);
                 let said = Said { item, ..Said::of_envelope(event.header, &envelope, Some(text)) };
-                self.extend(ended_by(reading.message(&said, || ())));
+                self.extend(reading.message(&said, || ()).ended());
             }
             return;
         }
-        let method = event.header.message.as_ref().and_then(|message| methods.get(message.method? as usize));
-        match Said::of_event(event, method.map(|name| &**name)) {
+        match Said::of_event(event, method_name(event.header.message.as_ref(), None, methods)) {
             None => reading.event(event, |_, _| {}),
             // What a response says does not matter here.
             Some(said) => {
                 let text = said.text.filter(|_| said.kind == MessageKind::Notification);
-                self.extend(ended_by(reading.message(&Said { text, ..said }, || ())));
+                self.extend(reading.message(&Said { text, ..said }, || ()).ended());
             }
         }
     }
@@ -73,14 +73,5 @@ impl Endings {
 
 /// Returns whether an event says with its payload only what becomes of a request.
 fn needs_payload(header: &EventHeader, methods: &[Box<str>]) -> bool {
-    let method = header.message.as_ref().and_then(|message| methods.get(message.method? as usize));
-    let cancels = method.is_some_and(|name| **name == *CANCELLED);
-    cancels || header.is_batch() || header.kind == EventKind::Transport && header.exchange != 0
-}
-
-/// Returns the requests that get no response because of another one.
-fn ended_by<T>(role: Role<'_, T>) -> Vec<Ended<T>> {
-    let Role::Request { reused, forgotten } = role else { return Vec::new() };
-    let reused = reused.map(|request| Ended { request, outcome: Outcome::Unanswered });
-    forgotten.into_iter().chain(reused).collect()
+    header.is_undescribed() || method_name(header.message.as_ref(), None, methods) == Some(CANCELLED)
 }

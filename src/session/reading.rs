@@ -105,29 +105,20 @@ pub(crate) struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn of_header(header: &EventHeader, method: Option<&'a str>, text: Option<&'a [u8]>) -> Option<Self> {
-        let message = header.message.as_ref()?;
-        let id = message.id.as_ref().map(|id| id.key());
-        let has_tool_error = header.flags.has(Flags::TOOL_ERROR);
-        Some(Self { kind: message.kind, id, method, has_tool_error, text, ..Self::silent(header) })
-    }
-
     /// The message that an event is. `method` is the name of its method.
     pub(crate) fn of_event(event: &Event<'a>, method: Option<&'a str>) -> Option<Self> {
-        let is_loaded = event.payload.len() == event.header.len as usize;
-        Self::of_header(event.header, method, is_loaded.then(|| event.body()))
+        let EventHeader { seq, time, stream, exchange, len, flags, .. } = *event.header;
+        let message = event.header.message.as_ref()?;
+        let (kind, id) = (message.kind, message.id.as_ref().map(|id| id.key()));
+        let (item, direction, has_tool_error) = (0, flags.direction(), flags.has(Flags::TOOL_ERROR));
+        let text = (event.payload.len() == len as usize).then(|| event.body());
+        Some(Self { seq, item, time, stream, exchange, direction, kind, id, method, has_tool_error, text })
     }
 
     /// A message of an event, or of the batch in it.
     pub(crate) fn of_envelope(header: &EventHeader, envelope: &'a Envelope<'_>, text: Option<&'a [u8]>) -> Self {
-        Self {
-            kind: envelope.kind,
-            id: envelope.id.map(|id| id.key()),
-            method: envelope.method.as_deref(),
-            has_tool_error: envelope.tool_error,
-            text,
-            ..Self::silent(header)
-        }
+        let EventHeader { seq, time, stream, exchange, .. } = *header;
+        Self { seq, time, exchange, text, ..Self::on_connection(stream, header.direction(), envelope) }
     }
 
     /// A message on a connection of which nothing else is known.
@@ -135,13 +126,6 @@ impl<'a> Said<'a> {
         let (seq, item, time, exchange) = (0, 0, 0, 0);
         let (kind, id, method) = (envelope.kind, envelope.id.map(|id| id.key()), envelope.method.as_deref());
         let (has_tool_error, text) = (envelope.tool_error, None);
-        Self { seq, item, time, stream, exchange, direction, kind, id, method, has_tool_error, text }
-    }
-
-    fn silent(header: &EventHeader) -> Self {
-        let EventHeader { seq, time, stream, exchange, .. } = *header;
-        let (direction, kind) = (header.direction(), MessageKind::Blank);
-        let (item, id, method, has_tool_error, text) = (0, None, None, false, None);
         Self { seq, item, time, stream, exchange, direction, kind, id, method, has_tool_error, text }
     }
 }
@@ -187,6 +171,15 @@ pub(crate) enum Role<'r, T> {
     },
     /// No message, or a batch as a whole.
     Other,
+}
+
+impl<T> Role<'_, T> {
+    /// Returns the requests that get no response because of this message.
+    pub(crate) fn ended(self) -> Vec<Ended<T>> {
+        let Self::Request { reused, forgotten } = self else { return Vec::new() };
+        let reused = reused.map(|request| Ended { request, outcome: Outcome::Unanswered });
+        forgotten.into_iter().chain(reused).collect()
+    }
 }
 
 impl<T> Default for Reading<T> {

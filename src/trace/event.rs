@@ -202,6 +202,11 @@ impl EventHeader {
         self.message.as_ref().is_some_and(|message| message.kind == MessageKind::Batch)
     }
 
+    /// Returns whether only its payload says what the event means for a session: a batch, or an event of an HTTP exchange.
+    pub(crate) fn is_undescribed(&self) -> bool {
+        self.is_batch() || self.kind == EventKind::Transport && self.exchange != 0
+    }
+
     /// Returns the header that a message of this batch would have by itself, but for its method: that may have no number.
     pub(crate) fn of_item(&self, item: &[u8], envelope: &Envelope<'_>) -> Self {
         let id = envelope.id.map(|id| RecordedId::Text(id.0.into()));

@@ -8,7 +8,7 @@ mod joining;
 pub(super) mod payload;
 mod recovery;
 
-use super::event::{EventHeader, EventKind};
+use super::event::EventHeader;
 use super::format::{
     FileHeader, FormatError, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version, decode_trailer,
 };
@@ -378,7 +378,8 @@ impl ReelReader {
         self.parts.push(PayloadPart { offset, header: *header });
         block.part = self.parts.len() - 1;
         self.offset = next;
-        let is_wanted = self.with_payloads || self.loads_undescribed && block.headers.iter().any(is_undescribed);
+        let is_wanted =
+            self.with_payloads || self.loads_undescribed && block.headers.iter().any(EventHeader::is_undescribed);
         let payload = match is_wanted || !self.input.is_seekable() {
             true if self.leaves_long && is_long(header) => Ok(()),
             true => self.load_payload_inner(&mut block)?,
@@ -468,9 +469,4 @@ fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
 /// Returns whether a segment's payload is too long to be loaded. A long event has its own segment.
 fn is_long(header: &SegmentHeader) -> bool {
     header.payload_raw as usize > MAX_LOADED
-}
-
-/// Returns whether only its payload says what an event means for a session.
-fn is_undescribed(header: &EventHeader) -> bool {
-    header.is_batch() || header.kind == EventKind::Transport && header.exchange != 0
 }
